@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import index
-from typing import Any
+from typing import SupportsIndex
 
 from ludus.benchmarks.contestant import Contestant
 from ludus.benchmarks.lineup import lineup
@@ -83,7 +83,7 @@ def _summed(skipped: list[SkippedContestant], lanes: list[int]) -> tuple[Skipped
     )
 
 
-def _sizes(sizes: Sequence[Any]) -> list[int]:
+def _sizes(sizes: Sequence[SupportsIndex]) -> list[int]:
     try:
         found = sorted({index(one) for one in sizes})
     except TypeError:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 __all__ = ["Contestant"]
 
@@ -18,13 +17,13 @@ class Contestant:
 
     name: str
     program: str
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
     python: str = sys.executable
     most_lanes: int | None = None
     """More would take all day: asked for more, it is left out, and that is said."""
     memory_lanes: tuple[int, int] = (16, 1024)
     """The sizes of the two batches whose memory is compared."""
-    memory_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    memory_options: Mapping[str, object] = field(default_factory=dict[str, object])
     """Options while memory is read: what it would try out leaves traces."""
 
     def fits(self, lanes: int) -> bool:

@@ -17,7 +17,7 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import cycle, islice
 from pathlib import Path
@@ -33,14 +33,14 @@ FIRST_CALLS = 4
 """Step calls before anything is measured, however short the warm-up: compilers and caches want a few."""
 
 
-class Contestant(Protocol):
-    """What a contestant's file has to offer."""
+class ContestantBatch(Protocol):
+    """A batch of a contestant: what the class in its file makes."""
 
-    actions: list[Any]
+    actions: list[object]
     turns: int
     held: int
     about: dict[str, str]
-    step: Callable[[Any], Any]
+    step: Callable[[object], object]
 
     def close(self) -> None:
         """Let go of what it holds."""
@@ -55,17 +55,17 @@ def ring_length(lanes: int) -> int:
 class Driver:
     """Answers requests about one kind of contestant."""
 
-    def __init__(self, make: Callable[..., Contestant]) -> None:
+    def __init__(self, make: Callable[..., ContestantBatch]) -> None:
         self._make, self._batch, self._lanes = make, None, 0
-        self._actions: Any = None
+        self._actions: Iterator[object] = iter(())
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, request: dict[str, Any]) -> dict[str, object]:
         """What a request is answered with."""
         [(verb, argument)] = request.items()
         verbs = {"prepare": self.prepare, "run": self.run, "memory": self.memory, "release": self.release}
         return verbs[verb](argument)
 
-    def prepare(self, options: dict[str, Any]) -> dict[str, Any]:
+    def prepare(self, options: dict[str, Any]) -> dict[str, object]:
         """Make the batch, and step it until it is warm."""
         self.release(True)
         warm = options.pop("warm")
@@ -78,7 +78,7 @@ class Driver:
             self.run(warm)
         return {"about": self._batch.about}
 
-    def run(self, seconds: float) -> dict[str, Any]:
+    def run(self, seconds: float) -> dict[str, object]:
         """Step for so long, at least once, with one look at the clock for each call."""
         if self._batch is None:
             raise RuntimeError("run: expected a prepared batch, got none")
@@ -94,10 +94,10 @@ class Driver:
         steps = len(each) * self._batch.turns * self._lanes
         return {"steps": steps, "seconds": (now - marks[0]) / 1e9, "median": float(median), "p99": float(p99)}
 
-    def memory(self, options: dict[str, Any]) -> dict[str, Any]:
+    def memory(self, options: dict[str, Any]) -> dict[str, object]:
         """What each lane adds: a large batch beside a small one, after another that has loaded and compiled all."""
         few, many = options.pop("lanes")
-        kept: list[Contestant] = []
+        kept: list[ContestantBatch] = []
         readings: list[int] = []
         for lanes in (few, few, many):
             kept.append(self._make(lanes=lanes, ring=1, **options))
@@ -112,11 +112,11 @@ class Driver:
         first, second, third = readings
         return {"bytes_per_lane": ((third - second) - (second - first)) / (many - few)}
 
-    def release(self, _: Any) -> dict[str, Any]:
+    def release(self, _: object) -> dict[str, object]:
         """Close the batch, if there is one."""
         if self._batch is not None:
             self._batch.close()
-        self._batch = self._actions = None
+        self._batch, self._actions = None, iter(())
         gc.collect()
         return {}
 
@@ -153,7 +153,7 @@ def reason(error: Exception) -> str:
     return f"{kind.__name__}: {text}".removesuffix(": ")
 
 
-def load(path: str) -> Callable[..., Contestant]:
+def load(path: str) -> Callable[..., ContestantBatch]:
     """The class of a contestant, from its file."""
     found = spec_from_file_location("contestant", path)
     if found is None or found.loader is None:

@@ -53,7 +53,7 @@ class ContestantProcess:
             self._log.close()
             raise ContestantFailed(f"{Path(contestant.python).name}: {error.strerror}") from error
 
-    def ask(self, verb: str, argument: Any, *, seconds: float = 0.0) -> dict[str, Any]:
+    def ask(self, verb: str, argument: object, *, seconds: float = 0.0) -> dict[str, Any]:
         """The answer to a request that takes about `seconds`; refusal, silence and the end are `ContestantFailed`."""
         pipe: Any = self._child.stdin
         try:

@@ -47,11 +47,11 @@ class Arena:
         self.pace, self._say = pace, say
         self._stack, self._processes = ExitStack(), dict[str, ContestantProcess]()
 
-    def race(self, contestants: Sequence[Contestant], lanes: int, work: Mapping[str, Any]) -> list[Outcome]:
+    def race(self, contestants: Sequence[Contestant], lanes: int, work: Mapping[str, object]) -> list[Outcome]:
         """Everybody's figure at this batch size, or why there is none; `work` names the environment."""
         outcomes: dict[str, Outcome] = {}
         about: dict[str, dict[str, str]] = {}
-        rounds: dict[str, list[dict[str, Any]]] = {}
+        rounds: dict[str, list[dict[str, float]]] = {}
         for one in contestants:
             self._start(one, lanes, outcomes)
         for one in contestants:
@@ -71,7 +71,7 @@ class Arena:
                 self._ask(one, lanes, {}, "release", True)
         return [outcomes[one.name] for one in contestants]
 
-    def memory(self, contestant: Contestant, work: Mapping[str, Any], times: int = 1) -> float | None:
+    def memory(self, contestant: Contestant, work: Mapping[str, object], times: int = 1) -> float | None:
         """Bytes for each lane, the least of so many readings, each in a new process; None if they cannot be had."""
         options = {**work, **contestant.options, **contestant.memory_options, "lanes": contestant.memory_lanes}
         found: list[float] = []
@@ -99,7 +99,7 @@ class Arena:
                 outcomes[name] = SkippedContestant(name, lanes, str(error))
 
     def _ask(
-        self, contestant: Contestant, lanes: int, outcomes: dict[str, Outcome], verb: str, argument: Any
+        self, contestant: Contestant, lanes: int, outcomes: dict[str, Outcome], verb: str, argument: object
     ) -> dict[str, Any]:
         """The answer; without one the contestant is out of this race, and if it is gone, it starts anew in the next."""
         process = self._processes[contestant.name]
@@ -123,7 +123,7 @@ class Arena:
         self.close()
 
 
-def _figure(contestant: Contestant, lanes: int, rounds: list[dict[str, Any]], about: dict[str, str]) -> Figure:
+def _figure(contestant: Contestant, lanes: int, rounds: list[dict[str, float]], about: dict[str, str]) -> Figure:
     speeds = [one["steps"] / one["seconds"] for one in rounds]
     best = speeds.index(max(speeds))
     latency, p99 = (rounds[best][name] * 1e6 for name in ("median", "p99"))

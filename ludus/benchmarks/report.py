@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -127,7 +126,7 @@ class BenchmarkReport:
 
     def to_json(self) -> str:
         """The whole report; each figure also has its `ratio` (see `compared`)."""
-        data: Any = msgspec.to_builtins(self)
+        data: dict[str, list[dict[str, object]]] = msgspec.to_builtins(self)
         for row, one in zip(data["figures"], self.figures, strict=True):
             row["ratio"] = self.compared(one)
         return msgspec.json.encode(data).decode()

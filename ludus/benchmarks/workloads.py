@@ -1,16 +1,17 @@
 """Environments that do next to nothing: with them, an executor is timed and not the work of its lanes."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.core import Env, Info, Step
-from ludus.spaces import Box, Discrete
+from ludus.core.options import Options
+from ludus.seeding import Seed
+from ludus.spaces import Box, Discrete, Space
+from ludus.spaces.array_space import Array
 
 __all__ = ["Cheap", "Pictures"]
 
 
-class Cheap(Env[Any, Any]):
+class Cheap(Env[Array, int]):
     """Counts its steps, and ends after 200.
 
     >>> env = Cheap()
@@ -20,16 +21,16 @@ class Cheap(Env[Any, Any]):
     array([1., 1., 1., 1.], dtype=float32)
     """
 
-    observation_space: Any = Box(0.0, 1000.0, (4,), np.float32)
-    action_space: Any = Discrete(2)
+    observation_space: Space[Array] = Box(0.0, 1000.0, (4,), np.float32)
+    action_space: Space[int] = Discrete(2)
     length = 200
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Array, Info]:
         super().reset(seed=seed)
         self.count = 0
         return np.full(4, 0.0, np.float32), {}
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: int) -> Step[Array]:
         self.count += 1
         return Step(np.full(4, self.count, np.float32), 1.0, self.count >= self.length, False, {})
 
@@ -41,13 +42,13 @@ class Pictures(Cheap):
     (84, 84, 4)
     """
 
-    observation_space: Any = Box(0, 255, (84, 84, 4), np.uint8)
+    observation_space: Space[Array] = Box(0, 255, (84, 84, 4), np.uint8)
     frames = np.random.default_rng(0).integers(0, 256, (8, 84, 84, 4), dtype=np.uint8)
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Array, Info]:
         super().reset(seed=seed)
         return self.frames[0], {}
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: int) -> Step[Array]:
         self.count += 1
         return Step(self.frames[self.count % 8], 1.0, self.count >= self.length, False, {})

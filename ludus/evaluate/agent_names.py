@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, InvalidType, IsolationNeeded, listing, shorten
-from ludus.evaluate.agents import FILES, Agent, FunctionAgent, NopAgent, PolicyAgent, RandomAgent, ScriptedAgent
+from ludus.evaluate.agents import (
+    FILES,
+    Agent,
+    FunctionAgent,
+    NopAgent,
+    PolicyAgent,
+    RandomAgent,
+    ScriptedAgent,
+    is_predictor,
+)
 from ludus.registry.trust import required_before_import
 
 __all__ = ["AGENTS", "AgentLike", "agent_name", "as_agent"]
@@ -18,7 +26,7 @@ AGENTS: dict[str, type[Agent]] = {"random": RandomAgent, "nop": NopAgent}
 """By name, as the command line takes them."""
 SEARCH = ("one-step", "mcts")
 """The same for those that are loaded when they are asked for."""
-AgentLike = Agent | type[Agent] | str | Callable[..., Any] | Sequence[Any]
+AgentLike = Agent | type[Agent] | str | Callable[..., object] | Sequence[object]
 
 
 def as_agent(agent: object) -> Agent:
@@ -33,19 +41,19 @@ def as_agent(agent: object) -> Agent:
         return as_agent(agent())
     if isinstance(agent, Agent):
         return agent
-    if callable(getattr(agent, "predict", None)):
+    if is_predictor(agent):
         return PolicyAgent(agent)
     if callable(agent):
         return FunctionAgent(agent)
     if isinstance(agent, list | tuple | np.ndarray):
-        return ScriptedAgent(list[Any](agent))
+        return ScriptedAgent(list[object](agent))
     raise InvalidType(
         "agent: expected an Agent, a function of the observation, an object with predict, a list of actions or a name, "
         f"got {shorten(agent)}"
     )
 
 
-def _named(agent: str) -> Any:
+def _named(agent: str) -> object:
     """What a text names: a built-in agent, an address, a file, or `module:name`."""
     if agent in AGENTS:
         return AGENTS[agent]

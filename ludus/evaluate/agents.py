@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from inspect import Parameter, signature
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,24 @@ from ludus.evaluate.seeds import STEP, U64, mixed
 from ludus.spaces import Discrete, Space, concatenate, iterate
 from ludus.spaces.array_space import Array
 
-__all__ = ["FILES", "Agent", "FunctionAgent", "NopAgent", "PolicyAgent", "RandomAgent", "ScriptedAgent"]
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    ObsT = TypeVar("ObsT", default=Any)
+    ActT = TypeVar("ActT", default=Any)
+else:
+    from typing import TypeVar
+
+    ObsT, ActT = TypeVar("ObsT"), TypeVar("ActT")
+
+__all__ = ["FILES", "Agent", "FunctionAgent", "NopAgent", "PolicyAgent", "RandomAgent", "ScriptedAgent", "is_predictor"]
 
 Mask = npt.NDArray[np.bool_]
 MAX_CHOICES = 1 << 20
 """Up to so many, a share of 32 bits favours none of them by more than a four-thousandth."""
 
 
-class Agent:
+class Agent(Generic[ObsT, ActT]):
     """Plays in `num_envs` lanes at once, each with episodes of its own. Subclass it and define `act`.
 
     >>> class Left(Agent):
@@ -35,11 +45,11 @@ class Agent:
     0
     """
 
-    observation_space: Space[Any]
-    action_space: Space[Any]
+    observation_space: Space[ObsT]
+    action_space: Space[ActT]
     """Of one lane, as its observation space is."""
 
-    def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
+    def prepare(self, observation_space: Space[ObsT], action_space: Space[ActT], num_envs: int) -> Self:
         """Learn of the spaces of one lane, and of how many there are; before anything else. Gives the agent itself."""
         del num_envs
         self.observation_space, self.action_space = observation_space, action_space
@@ -54,11 +64,11 @@ class Agent:
     def begin(self, lane: int, seed: int) -> None:
         """A new episode in `lane`; `seed` is for whatever the agent draws in it."""
 
-    def act(self, observation: Any, info: Info, lane: int) -> Any:
+    def act(self, observation: ObsT, info: Info, lane: int) -> ActT:
         """The action for one observation."""
         raise NotImplementedError(f"{type(self).__name__} defines no act(observation, info, lane)")
 
-    def act_batch(self, observations: Any, info: Info, mask: Mask) -> Any:
+    def act_batch(self, observations: Any, info: Info, mask: Mask) -> object:
         """Actions for all lanes as one value of the batch; those out of `mask` are not looked at.
 
         Observations and infos are the batch's own. Define it where many at once are cheaper.
@@ -71,7 +81,7 @@ class Agent:
         return concatenate(self.action_space, actions)
 
 
-class RandomAgent(Agent):
+class RandomAgent(Agent[object, object]):
     """Actions drawn from the space, legal ones where `info["action_mask"]` says which are.
 
     Each episode has a stream of its own, so that what is drawn does not depend on other lanes. One of several integers
@@ -84,11 +94,12 @@ class RandomAgent(Agent):
     True
     """
 
-    def prepare(self, observation_space: Space[Any], action_space: Space[Any], num_envs: int) -> Agent:
+    def prepare(self, observation_space: Space[object], action_space: Space[object], num_envs: int) -> Self:
         """A stream for each lane; of spaces that are no few integers, a copy of the space."""
         self._words = np.zeros(num_envs, U64)
-        self._is_choice = type(action_space) is Discrete and action_space.n < MAX_CHOICES
-        self._spaces = [] if self._is_choice else [deepcopy(action_space) for _ in range(num_envs)]
+        few = isinstance(action_space, Discrete) and action_space.n < MAX_CHOICES
+        self._choice = action_space if few and type(action_space) is Discrete else None
+        self._spaces = [] if self._choice is not None else [deepcopy(action_space) for _ in range(num_envs)]
         return super().prepare(observation_space, action_space, num_envs)
 
     def begin(self, lane: int, seed: int) -> None:
@@ -97,42 +108,41 @@ class RandomAgent(Agent):
         if self._spaces:
             self._spaces[lane].seed(seed)
 
-    def act(self, observation: Any, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> object:
         """A draw."""
         del observation
-        mask: Any = info.get("action_mask")
-        if not self._is_choice:
+        mask, space = info.get("action_mask"), self._choice
+        if space is None:
             return self._spaces[lane].sample() if mask is None else self._spaces[lane].sample(mask=mask)
-        space: Any = self.action_space
         legal = range(int(space.n)) if mask is None else np.flatnonzero(mask).tolist()
         share = int(self._drawn(np.array([lane]))[0])
         return int(space.start) + legal[share * len(legal) >> 32]
 
-    def act_batch(self, observations: Any, info: Info, mask: Mask) -> Any:
+    def act_batch(self, observations: object, info: Info, mask: Mask) -> object:
         """A draw for each lane; at once where nothing restricts it."""
-        if not self._is_choice or "action_mask" in info:
+        space = self._choice
+        if space is None or "action_mask" in info:
             return super().act_batch(observations, info, mask)
-        space: Any = self.action_space
         lanes = np.flatnonzero(mask)
         actions = np.full(len(mask), space.start, np.int64)
         actions[lanes] += self._drawn(lanes) * int(space.n) >> 32
         return actions
 
-    def _drawn(self, lanes: Array) -> Any:
+    def _drawn(self, lanes: Array) -> npt.NDArray[np.int64]:
         """A number of 32 bits from the stream of each lane."""
         word = self._words[lanes] + STEP
         self._words[lanes] = word
         return (mixed(word) >> U64(32)).astype(np.int64)
 
 
-class NopAgent(Agent):
+class NopAgent(Agent[object, object]):
     """The zero of the action space, always: what doing nothing is worth.
 
     >>> int(NopAgent().prepare(Discrete(2), Discrete(9), 1).act(1, {}, 0))
     0
     """
 
-    def act(self, observation: Any, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> object:
         """Zero, or the first that is legal."""
         del observation, lane
         mask = info.get("action_mask")
@@ -141,7 +151,7 @@ class NopAgent(Agent):
         return self.action_space.start + int(np.argmax(mask))
 
 
-class ScriptedAgent(Agent):
+class ScriptedAgent(Agent[object, ActT]):
     """The same actions in every episode, the last one again and again after that.
 
     >>> agent = ScriptedAgent([2, 1])
@@ -150,7 +160,7 @@ class ScriptedAgent(Agent):
     [2, 1, 1]
     """
 
-    def __init__(self, actions: Sequence[Any]) -> None:
+    def __init__(self, actions: Sequence[ActT]) -> None:
         self.actions = list(actions)
         if not self.actions:
             raise InvalidArgument("ScriptedAgent: expected at least one action, got none")
@@ -161,7 +171,7 @@ class ScriptedAgent(Agent):
         del seed
         self._places[lane] = 0
 
-    def act(self, observation: Any, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> ActT:
         """The next one."""
         del observation, info
         place = self._places[lane]
@@ -169,31 +179,44 @@ class ScriptedAgent(Agent):
         return self.actions[min(place, len(self.actions) - 1)]
 
 
-class FunctionAgent(Agent):
+class FunctionAgent(Agent[Any, ActT]):
     """A function of the observation, or of the observation and the info."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., ActT]) -> None:
         self.function = function
         self._with_info = _takes_two(function)
 
-    def act(self, observation: Any, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> ActT:
         """What it returns."""
         del lane
         return self.function(observation, info) if self._with_info else self.function(observation)
 
 
-class PolicyAgent(Agent):
+class Predictor(Protocol):
+    """What Stable-Baselines3's algorithms and policies have."""
+
+    def predict(self, observation: Any, /, *, deterministic: bool) -> Sequence[object]:
+        """An action first, or a batch of them."""
+        ...
+
+
+def is_predictor(agent: object) -> TypeGuard[Predictor]:
+    """Whether an object predicts actions."""
+    return callable(getattr(agent, "predict", None))
+
+
+class PolicyAgent(Agent[object, object]):
     """An object with `predict(observation, deterministic=True)`, as Stable-Baselines3's algorithms and policies are."""
 
-    def __init__(self, policy: Any) -> None:
+    def __init__(self, policy: Predictor) -> None:
         self.policy = policy
 
-    def act(self, observation: Any, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> object:
         """The first of what `predict` returns."""
         del info, lane
         return self.policy.predict(observation, deterministic=True)[0]
 
-    def act_batch(self, observations: Any, info: Info, mask: Mask) -> Any:
+    def act_batch(self, observations: object, info: Info, mask: Mask) -> object:
         """All lanes in one call where observations are arrays of one shape."""
         if not isinstance(observations, np.ndarray):
             return super().act_batch(observations, info, mask)
@@ -204,7 +227,7 @@ FILES = (".zip", ".pt", ".onnx", ".safetensors")
 """Of policies: by Stable-Baselines3, as TorchScript, ONNX, and weights for a class."""
 
 
-def _takes_two(function: Callable[..., Any]) -> bool:
+def _takes_two(function: Callable[..., object]) -> bool:
     """Whether a function asks for two values; one that cannot be looked at is given one."""
     try:
         parameters = list(signature(function).parameters.values())

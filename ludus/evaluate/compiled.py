@@ -5,11 +5,13 @@ What is not certain is left to `Reexecution`, which says what differs, or that n
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ludus.core import Outcome
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import LudusError
 from ludus.evaluate.agents import Agent, NopAgent, RandomAgent
 from ludus.evaluate.result import Result
@@ -18,6 +20,9 @@ from ludus.spaces import ArraySpace, Discrete
 from ludus.spaces.array_space import Array
 from ludus.trajectory.digest import digest_keys
 from ludus.trajectory.tracker import CODES, DERIVED
+
+if TYPE_CHECKING:
+    from ludus.kernels.reexecution import Executed
 
 __all__ = ["Certain", "CompiledCheck"]
 
@@ -45,12 +50,12 @@ class CompiledCheck:
     [[True, True, True, True, True]]
     """
 
-    def __init__(self, result: Result, make: Any, agent: Agent | None) -> None:
+    def __init__(self, result: Result, make: Callable[[int], Any], agent: Agent | None) -> None:
         self.result, self.make, self.agent = result, make, agent
         self.keys = digest_keys()
 
     @staticmethod
-    def suits(envs: Any, agent: Agent | None) -> bool:
+    def suits(envs: AnyVectorEnv, agent: Agent | None) -> bool:
         """Whether a batch is compiled, its values are arrays, and its agent can be told from its actions alone."""
         if getattr(envs.unwrapped, "executor", "") != "kernel" or envs.unwrapped is not envs:
             return False
@@ -87,7 +92,7 @@ class CompiledCheck:
         certain[sound] = agrees
         return Certain(certain, found.numbers)
 
-    def _executed(self, segment: Segment, sound: Array, lasts: Array) -> Any:
+    def _executed(self, segment: Segment, sound: Array, lasts: Array) -> Executed:
         from ludus.kernels.reexecution import (  # with the compiler, which a compiled batch has loaded
             Recorded,
             reexecute,
@@ -106,7 +111,7 @@ class CompiledCheck:
         with self.make(min(LANES, len(sound))) as envs:
             return reexecute(envs, recorded, self.keys)
 
-    def _ended(self, recorded: dict[str, Array], sound: Array, found: Any) -> Array:
+    def _ended(self, recorded: dict[str, Array], sound: Array, found: Executed) -> Array:
         """Whether flags and outcomes are the same, or the evaluation has cut the episode where it had to."""
         flags = [recorded[name][sound] for name in ("terminated", "truncated")]
         same = (flags[0] == found.terminated) & (flags[1] == found.truncated)

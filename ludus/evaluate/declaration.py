@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -59,12 +60,12 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         """The seeds of so many episodes."""
         return derived_seeds(self.seed_name, self.seed, first, count, purpose)
 
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, object]:
         """As a run's header has it."""
         return {KEY: msgspec.to_builtins(self)}
 
 
-def read_declaration(metadata: dict[str, Any], what: str) -> Declaration:
+def read_declaration(metadata: Mapping[str, object], what: str) -> Declaration:
     """What a run declares; raises TrajectoryError where it is no result of an evaluation."""
     if KEY not in metadata:
         raise TrajectoryError(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import Outcome
 from ludus.errors import EvaluationError
@@ -91,11 +92,11 @@ class Evaluation(NamedTuple):
             )
 
 
-def summarized(totals: Any, lengths: Any, masked: Any) -> dict[str, Any]:
+def summarized(totals: Array, lengths: Array, masked: npt.NDArray[np.bool_]) -> dict[str, float]:
     """What the episodes come to, as a result's file says it; of columns over all episodes."""
     counted = ~masked
     scores = totals[counted]
-    found: dict[str, Any] = {"episodes": len(totals), "masked": int(masked.sum()), "steps": int(lengths.sum())}
+    found: dict[str, float] = {"episodes": len(totals), "masked": int(masked.sum()), "steps": int(lengths.sum())}
     if len(scores) and np.isfinite(scores).all():
         found |= {"mean": mean(scores), "median": median(scores), "interquartile_mean": interquartile_mean(scores)}
     return found

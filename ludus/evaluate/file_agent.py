@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from ludus.core import EnvSpec, Info
 from ludus.core.env import AnyEnv
@@ -65,7 +64,7 @@ class FileAgent(Agent):
         own = [self.entry_point.partition(":")[0]] if self.entry_point else []
         return isolate(spec, sandbox=box, modules=own)
 
-    def act(self, observation: object, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> object:
         """What the policy does."""
         del info, lane
         if self._env is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from http.client import HTTPException
 from time import monotonic, sleep
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -50,7 +49,7 @@ class HttpAgent(Agent):
         """Count steps from 0."""
         self._episodes[lane] = [seed, 0]
 
-    def act(self, observation: object, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> object:
         """What the service answers; raises ConnectionLost, and InvalidValue for what is no action."""
         episode, step = self._episodes[lane]
         self._episodes[lane][1] += 1

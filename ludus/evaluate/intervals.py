@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -98,9 +98,10 @@ def _of_runs(scores: Scores, runs: tuple[Array, ...]) -> Scores:
     return found
 
 
-def bounds(values: npt.NDArray[Any], confidence: float) -> tuple[Any, Any]:
+def bounds(values: Array, confidence: float) -> tuple[Array, Array]:
     """The ends of the middle share of values, along their first axis."""
     if not 0.0 < confidence < 1.0:
         raise InvalidArgument(f"confidence: expected a number between 0 and 1, got {confidence}")
     outside = (1.0 - confidence) / 2.0
-    return tuple(np.quantile(values, [outside, 1.0 - outside], axis=0))
+    low, high = np.quantile(values, [outside, 1.0 - outside], axis=0)
+    return low, high

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ludus.evaluate.reference import normal_score
 from ludus.evaluate.result import open_result
 from ludus.evaluate.scores import Array
 from ludus.evaluate.statistics import interquartile_mean
-from ludus.evaluate.verification import Verification, verify
+from ludus.evaluate.verification import Verification, VerifyOptions, verify
 
 __all__ = ["Leaderboard", "LeaderboardLine", "leaderboard"]
 
@@ -75,7 +75,10 @@ class Leaderboard(NamedTuple):
 
 
 def leaderboard(
-    folder: str | os.PathLike[str], *, progress: Callable[[Verification], None] | None = None, **options: Any
+    folder: str | os.PathLike[str],
+    *,
+    progress: Callable[[Verification], None] | None = None,
+    **options: Unpack[VerifyOptions],
 ) -> Leaderboard:
     """Verify every result in a folder and below, with the `options` of `verify`.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from html import escape
 from itertools import groupby
-from typing import Any
 
 from ludus.evaluate.html_page import html_page
 from ludus.evaluate.leaderboard import Leaderboard, LeaderboardLine
@@ -47,10 +46,10 @@ def _suites(board: Leaderboard) -> str:
 
 def _picture(board: Leaderboard) -> str:
     """The normal scores of each agent, episode by episode, with what is certain of their middle."""
-    scores: dict[str, dict[str, Any]] = {}
+    scores: dict[str, dict[str, list[float]]] = {}
     for line in board.lines:
         if line.suite and line.normal is not None and line.episodes > 1:
-            normal = [normal_score(line.id, one) for one in line.returns.tolist()]
+            normal = [score for one in line.returns.tolist() if (score := normal_score(line.id, one)) is not None]
             scores.setdefault(line.agent, {}).setdefault(line.id, normal)
     return f"<figure>{plot_intervals(scores).to_svg()}</figure>" if scores else ""
 

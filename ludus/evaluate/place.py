@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -17,7 +17,10 @@ from ludus.registry.resolution import spec_meant
 from ludus.registry.shared import registry
 from ludus.spaces import describe
 from ludus.trajectory.header import RunHeader, source_hash
-from ludus.vector.executor import Kernel
+from ludus.vector.executor import Executor, Kernel
+
+if TYPE_CHECKING:
+    from ludus.sandbox import Sandbox
 
 __all__ = ["Place", "made_place", "single_hash"]
 
@@ -34,7 +37,9 @@ class Place(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def made_place(result: Result, env: object, *, executor: object, isolation: object) -> Place:
+def made_place(
+    result: Result, env: object, *, executor: str | Executor | None, isolation: str | Sandbox | None
+) -> Place:
     """Where to execute a result: in `env` if it is given, else in what its spec names, if that may be run."""
     header = result.run.header
     if env is None and header.spec is None:
@@ -55,8 +60,7 @@ def made_place(result: Result, env: object, *, executor: object, isolation: obje
         return Place(None, None, tuple(findings))
 
     def make(lanes: int) -> AnyVectorEnv:
-        options: dict[str, Any] = {"executor": executor, "isolation": isolation}
-        return make_vec(spec, lanes, autoreset_mode=AutoresetMode.DISABLED, **options)
+        return make_vec(spec, lanes, executor, AutoresetMode.DISABLED, isolation=isolation)
 
     def make_compiled(lanes: int) -> AnyVectorEnv:
         return make_vec(spec, lanes, executor=Kernel(threads=1))
@@ -108,7 +112,7 @@ def _unlike(header: RunHeader, envs: AnyVectorEnv, spec: EnvSpec, isolation: obj
     return found
 
 
-def _plain(data: object) -> Any:
+def _plain(data: object) -> object:
     return msgspec.json.decode(msgspec.json.encode(data))
 
 

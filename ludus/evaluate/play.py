@@ -91,9 +91,9 @@ class _Play:
         self.log = StepLog(n)
         self.begun = np.zeros(n, np.uint64)
         """The digest of each lane's first observation."""
-        self.observations: Any = None
+        self.observations: object = None
         self.info: Info = {}
-        self.last: Any = None
+        self.last: object = None
         """The actions under way."""
 
     # --- the loop ---
@@ -174,7 +174,7 @@ class _Play:
 
     # --- actions ---
 
-    def _actions(self, active: Array) -> Any:
+    def _actions(self, active: Array) -> object:
         if not self.one_by_one and not self.faults:
             try:
                 return self._conformed(self.agent.act_batch(self.observations, self.info, active))
@@ -185,11 +185,11 @@ class _Play:
         seen = iterate(self.envs.observation_space, self.observations)
         return self._joined([self._action(lane, one, active) for lane, one in enumerate(seen)], active)
 
-    def _mixed(self, active: Array) -> Any:
+    def _mixed(self, active: Array) -> object:
         """The actions of an agent of whole batches, but for the lanes in which it has failed."""
         alone = active.copy()
         alone[list(self.faults)] = False
-        actions: Any = [self.envs.single_action_space.default()] * len(active)
+        actions: list[object] = [self.envs.single_action_space.default()] * len(active)
         if alone.any():
             try:
                 batch = self._conformed(self.agent.act_batch(self.observations, self.info, alone))
@@ -200,7 +200,7 @@ class _Play:
             actions[lane] = self.nop.act(None, lane_info(self.info, lane), lane)
         return self._joined(actions, active)
 
-    def _action(self, lane: int, observation: object, active: Array) -> Any:
+    def _action(self, lane: int, observation: object, active: Array) -> object:
         if not active[lane]:
             return self.envs.single_action_space.default()
         told = lane_info(self.info, lane) if self.info else {}
@@ -211,7 +211,7 @@ class _Play:
                 self.faults[lane] = Outcome.AGENT_FAILED, error
         return self.nop.act(observation, told, lane)
 
-    def _joined(self, actions: list[object], active: Array) -> Any:
+    def _joined(self, actions: list[object], active: Array) -> object:
         """Actions as one value; what does not even have the form of an action is the agent's fault."""
         space = self.envs.single_action_space
         try:
@@ -225,7 +225,7 @@ class _Play:
                 actions[lane] = self.nop.act(None, lane_info(self.info, lane), lane)
             return self._conformed(concatenate(space, actions))
 
-    def _conformed(self, batch: object) -> Any:
+    def _conformed(self, batch: object) -> object:
         """Numbers in the dtype of the space, so that what is recorded is what was done."""
         space = self.envs.single_action_space
         if not isinstance(space, ArraySpace):

@@ -6,25 +6,30 @@ stranger's file in a sandbox, with the limits, deadlines and messages that envir
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ludus.core import Info, Step
-from ludus.core.env import AnyEnv
+from ludus.core.env import Env
 from ludus.core.options import Options
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, MissingExtra
+from ludus.seeding import Seed
 from ludus.spaces import Discrete, Space, from_json
+from ludus.spaces.array_space import Array
 
 __all__ = ["PolicyEnv"]
 
+PolicyFunction = Callable[[Array], object]
+"""What is done about what is seen."""
 ALGORITHMS = ("PPO", "A2C", "DQN", "SAC", "TD3", "DDPG")
 """Of Stable-Baselines3, in the order in which they are tried: a file does not say which of them wrote it."""
 
 
-class PolicyEnv(AnyEnv):
+class PolicyEnv(Env[object, object]):
     """The policy in a file; `kind` is how the file ends, `entry_point` the class of weights without one.
 
     >>> from ludus.spaces import to_json
@@ -38,20 +43,20 @@ class PolicyEnv(AnyEnv):
         kind = Path(path).suffix
         if kind not in loaders:
             raise InvalidArgument(f"{path}: expected a file ending in .zip, .pt, .onnx or .safetensors, got {kind}")
-        self.action_space: Space[Any] = from_json(seen)
-        self.observation_space: Space[Any] = from_json(acts)
+        self.action_space: Space[object] = from_json(seen)
+        self.observation_space: Space[object] = from_json(acts)
         self._policy = loaders[kind](path, entry_point)
 
-    def reset(self, *, seed: Any = None, options: Options | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[object, Info]:
         """Nothing is done yet."""
         super().reset(seed=seed, options=options)
         return self.observation_space.default(), {}
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: object) -> Step[object]:
         """What the policy does about what it sees."""
         return Step(self._done(self._policy(np.asarray(action))), 0.0, False, False, {})
 
-    def _done(self, given: Any) -> Any:
+    def _done(self, given: object) -> object:
         """An action of the space: of numbers for each choice the greatest, else the numbers themselves."""
         space, found = self.observation_space, np.asarray(given)
         if isinstance(space, Discrete):
@@ -61,7 +66,7 @@ class PolicyEnv(AnyEnv):
         return np.clip(found.reshape(box.shape).astype(box.dtype), box.low, box.high)
 
 
-def _sb3(path: str, entry_point: str) -> Any:
+def _sb3(path: str, entry_point: str) -> PolicyFunction:
     del entry_point
     library = _imported("stable_baselines3", "stable-baselines3")
     problems: list[str] = []
@@ -75,13 +80,13 @@ def _sb3(path: str, entry_point: str) -> Any:
     raise InvalidArgument(f"{path}: expected a model of {', '.join(ALGORITHMS)}, got {problems[0]}")
 
 
-def _torchscript(path: str, entry_point: str) -> Any:
+def _torchscript(path: str, entry_point: str) -> PolicyFunction:
     del entry_point
     torch = _imported("torch", "torch")
     return _called(torch, torch.jit.load(path, map_location="cpu").eval())
 
 
-def _weights(path: str, entry_point: str) -> Any:
+def _weights(path: str, entry_point: str) -> PolicyFunction:
     if not entry_point:
         raise InvalidArgument(
             f"{path}: expected the class of these weights, as model.safetensors:module:Class, got none"
@@ -92,15 +97,15 @@ def _weights(path: str, entry_point: str) -> Any:
     return _called(torch, model.eval())
 
 
-def _called(torch: Any, model: Any) -> Any:
-    def call(seen: Any) -> Any:
+def _called(torch: Any, model: Any) -> PolicyFunction:
+    def call(seen: Array) -> object:
         with torch.no_grad():
             return model(torch.as_tensor(seen)[None])[0].numpy()
 
     return call
 
 
-def _onnx(path: str, entry_point: str) -> Any:
+def _onnx(path: str, entry_point: str) -> PolicyFunction:
     del entry_point
     session = _imported("onnxruntime", "onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
     name = session.get_inputs()[0].name

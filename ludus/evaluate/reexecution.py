@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ludus.core import Info, Outcome
+from ludus.core import Info, Outcome, Step
 from ludus.core.info import info_of, joined, lane_info
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.evaluate.agents import Agent
@@ -31,6 +31,10 @@ MAX_DIFFERING_SEGMENTS = 20
 """After so many that differ, the others are not executed."""
 AGENTS_OWN = (Outcome.AGENT_FAILED, Outcome.INVALID_ACTION)
 """Outcomes that the evaluation gives an episode, and not its environment."""
+
+
+_End = TypedDict("_End", {"terminated": bool, "truncated": bool, "return": float, "outcome": Outcome | None})
+"""How the environment ended an episode."""
 
 
 class SegmentCheck(NamedTuple):
@@ -146,7 +150,7 @@ class Reexecution:
         told = ReplayDifference(number, step, 0, row, field, _python(recorded), _python(replayed))
         self.differences.setdefault(episode, told)
 
-    def finished(self, episode: int, step: int, told: dict[str, Any]) -> None:
+    def finished(self, episode: int, step: int, told: _End) -> None:
         """Compare how an episode ended: its flags, its return, its outcome."""
         recorded = {name: one[episode] for name, one in self.recorded.items()}
         for name in ("terminated", "truncated", "return"):
@@ -189,7 +193,7 @@ class _Lanes:
         self.totals = np.zeros(n)
         self.digest = LaneDigest(envs.single_observation_space, n)
         self.acted = ValueColumns(envs.single_action_space, "action", n)
-        self.observations: Any = None
+        self.observations: object = None
         self.info: Info = {}
         if work.agent is not None:
             work.agent.prepare(envs.single_observation_space, envs.single_action_space, n).attach(envs)
@@ -229,7 +233,7 @@ class _Lanes:
             for lane in lanes.tolist():
                 self.work.agent.begin(lane, int(self.work.agent_seeds[self.episodes[lane]]))
 
-    def _step(self, active: Array) -> Any:
+    def _step(self, active: Array) -> Step[object]:
         rows = np.where(active, np.minimum(self.at + 1, self.segment.rows - 1), 0)
         action = self._action(rows, active)
         if self.work.agent is not None:
@@ -248,8 +252,8 @@ class _Lanes:
                 self._compare(name, self.segment.arrays[name][rows], mine, active)
         return step
 
-    def _action(self, rows: Array, active: Array) -> Any:
-        columns: dict[str, Any] = {}
+    def _action(self, rows: Array, active: Array) -> object:
+        columns: dict[str, object] = {}
         for name in self.acted.names:
             if name in self.segment.arrays:
                 columns[name] = self.segment.arrays[name][rows]
@@ -259,7 +263,7 @@ class _Lanes:
                 columns[name] = [told[row][0] if on else zero for row, on in zip(rows, active, strict=True)]
         return self.acted.whole(columns)
 
-    def _zero(self, name: str) -> Any:
+    def _zero(self, name: str) -> object:
         """Plain data for a lane that is not looked at."""
         single = ValueColumns(self.envs.single_action_space, "action", None)
         return single.take(self.envs.single_action_space.default())[1][name][0]
@@ -274,10 +278,10 @@ class _Lanes:
             lane = int(chosen[place])
             self._differs(lane, "observation", f"digest {int(recorded[place]):04x}", self._seen_by(lane))
 
-    def _seen_by(self, lane: int) -> Any:
+    def _seen_by(self, lane: int) -> object:
         return list(iterate(self.envs.observation_space, self.observations))[lane]
 
-    def _compare(self, name: str, recorded: Any, mine: Any, active: Array) -> None:
+    def _compare(self, name: str, recorded: Array, mine: Array, active: Array) -> None:
         same = (recorded == mine) | ((recorded != recorded) & (mine != mine))
         for lane in np.flatnonzero(active & ~same.reshape(len(same), -1).all(axis=1)).tolist():
             self._differs(lane, name, recorded[lane], mine[lane])
@@ -294,7 +298,7 @@ class _Lanes:
             if asked[lane] and not _same(recorded, done):
                 self._differs(lane, "action", recorded, done, ahead=1)
 
-    def _ended(self, lane: int, step: Any) -> None:
+    def _ended(self, lane: int, step: Step[object]) -> None:
         """What came of an episode that the environment or the file ends here."""
         episode, length = int(self.episodes[lane]), int(self.at[lane] - self.segment.starts[self.episodes[lane]])
         told = lane_info(self.info, lane) if self.info else {}
@@ -305,10 +309,15 @@ class _Lanes:
         if length < recorded:
             return self.work.differs(episode, length, "length", recorded, length)
         outcome = outcome_of(told["outcome"]) if told.get("outcome") else Outcome.derived(terminated, truncated)
-        found = {"terminated": terminated, "truncated": truncated, "return": self.totals[lane], "outcome": outcome}
+        found: _End = {
+            "terminated": terminated,
+            "truncated": truncated,
+            "return": self.totals[lane],
+            "outcome": outcome,
+        }
         return self.work.finished(episode, length, found)
 
-    def _differs(self, lane: int, field: str, recorded: Any, replayed: Any, ahead: int = 0) -> None:
+    def _differs(self, lane: int, field: str, recorded: object, replayed: object, ahead: int = 0) -> None:
         episode = int(self.episodes[lane])
         step = int(self.at[lane] - self.segment.starts[episode]) + ahead
         self.work.differs(episode, step, field, recorded, replayed)
@@ -321,7 +330,7 @@ def _same(one: Any, other: Any) -> bool:
         return False
 
 
-def _python(value: object) -> Any:
+def _python(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 

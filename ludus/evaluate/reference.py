@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import msgspec
 
@@ -25,10 +25,20 @@ class Reference(NamedTuple):
     policy: str
 
 
+class _Scores(TypedDict):
+    """As `references.toml` has them."""
+
+    random: float
+    reference: float
+    policy: str
+
+
 @cache
 def references() -> dict[str, Reference]:
     """The reference scores of all ids that have any."""
-    data: Any = msgspec.toml.decode(files(__name__.rpartition(".")[0]).joinpath("references.toml").read_bytes())
+    data: dict[str, _Scores] = msgspec.toml.decode(
+        files(__name__.rpartition(".")[0]).joinpath("references.toml").read_bytes()
+    )
     return {name: Reference(float(one["random"]), float(one["reference"]), one["policy"]) for name, one in data.items()}
 
 

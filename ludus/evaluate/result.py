@@ -89,18 +89,18 @@ class Result:
         """Which of them say nothing of the agent."""
         return MASKED[self.columns["outcome"]]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, float]:
         """What the episodes come to, computed from the table."""
         return summarized(self.columns["return"], self.columns["length"], self.masked)
 
-    def claimed(self) -> dict[str, Any]:
+    def claimed(self) -> dict[str, object]:
         """What the file says that they come to; raises TrajectoryError where it does not."""
         archive = self.run.chunks.archive
         if RESULT not in archive:
             raise TrajectoryError(f"{self.run.path.name}: expected {RESULT}, got none")
         data = archive.read(RESULT)
         try:
-            return msgspec.json.decode(data, type=dict[str, Any])
+            return msgspec.json.decode(data, type=dict[str, object])
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise TrajectoryError(f"{RESULT}: expected statistics, got {shorten(data[:60])}: {error}") from error
 

@@ -7,11 +7,12 @@ whole episodes, so that a process that is killed leaves complete ones, and the n
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ from ludus.core import Outcome
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument, TrajectoryError
 from ludus.evaluate.declaration import Declaration
+from ludus.evaluate.evaluation import EpisodeResult
 from ludus.evaluate.step_log import EpisodeRecord
 from ludus.spaces.array_space import Array
 from ludus.spaces.plain import encode_value
@@ -70,8 +72,15 @@ def result_header(
 ) -> RunHeader:
     """The header of a result: of one environment, however many were played at once; `rules` is its hash, if known."""
     header = header_of(envs, level, metadata=declaration.metadata())
-    alone: dict[str, Any] = {"lanes": 1, "batched": False, "autoreset_mode": "", "executor": "", "planned": False}
-    return msgspec.structs.replace(header, rules=rules or header.rules, **alone)
+    return msgspec.structs.replace(
+        header,
+        rules=rules or header.rules,
+        lanes=1,
+        batched=False,
+        autoreset_mode="",
+        executor="",
+        planned=False,
+    )
 
 
 class _Hashed(ArchiveWriter):
@@ -86,7 +95,7 @@ class _Hashed(ArchiveWriter):
         _digested(self.digest, name, data)
 
 
-def _digested(digest: Any, name: str, data: bytes) -> None:
+def _digested(digest: blake2b, name: str, data: bytes) -> None:
     digest.update(len(name).to_bytes(8, "little") + name.encode() + len(data).to_bytes(8, "little") + data)
 
 
@@ -158,11 +167,20 @@ class ResultWriter:
         arrays = columns.steps(self._acted, rewards=self.header.level == "steps") | columns.table()
         objects = columns.objects(self._acted)
         digests = [(columns.rows, chunk_digest(columns.numbers))]
-        beside: Any = {"events": columns.events(self._flushed - self._began), "resets": columns.resets()}
-        write_chunk(self._archive, self._chunk, self.row, columns.rows, arrays, objects, digests=digests, **beside)
+        write_chunk(
+            self._archive,
+            self._chunk,
+            self.row,
+            columns.rows,
+            arrays,
+            objects,
+            digests=digests,
+            events=columns.events(self._flushed - self._began),
+            resets=columns.resets(),
+        )
         self.row, self._chunk, self.done = self.row + columns.rows, self._chunk + 1, self.done + len(episodes)
 
-    def close(self, summary: dict[str, Any], sign: Any = None) -> None:
+    def close(self, summary: Mapping[str, object], sign: Callable[[str], object] | None = None) -> None:
         """Write what the episodes come to, and the signature by `sign(digest)`; nothing may be missing by now."""
         self.flush()
         if self._early:
@@ -219,7 +237,7 @@ class _Columns:
     def objects(self, acted: ValueColumns) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
         for name in acted.object_names:
-            rows: list[Any] = [None] * self.rows
+            rows: list[object] = [None] * self.rows
             for at, one in zip(self.resets_at.tolist(), self.episodes, strict=True):
                 done = one.objects.get(name, [])
                 rows[at + 1 : at + 1 + len(done)] = [[value] for value in done]
@@ -257,7 +275,7 @@ class _Columns:
 
 
 def _tried(one: EpisodeRecord) -> int:
-    columns: list[Any] = [*one.arrays.values(), *one.objects.values()]
+    columns: list[Sized] = [*one.arrays.values(), *one.objects.values()]
     return len(columns[0]) - one.result.length if columns else 0
 
 
@@ -266,5 +284,5 @@ def _flags(one: EpisodeRecord) -> tuple[bool, bool]:
     return one.result.terminated, one.result.truncated and not one.cut
 
 
-def _outcome(one: Any) -> Outcome | None:
+def _outcome(one: EpisodeResult) -> Outcome | None:
     return one.outcome if one.outcome is not None else Outcome.derived(one.terminated, one.truncated)

@@ -22,7 +22,7 @@ from ludus.evaluate.result import Result, open_result
 from ludus.evaluate.result_file import ResultFile, ResultWriter, result_header
 from ludus.evaluate.signature import signer
 from ludus.registry import make_vec
-from ludus.registry.resolution import spec_meant
+from ludus.registry.resolution import Target, spec_meant
 from ludus.trajectory.header import RunHeader
 
 __all__ = ["Evaluated", "evaluate", "evaluated"]
@@ -34,7 +34,7 @@ Progress = Callable[[EpisodeResult], None]
 
 
 def evaluate(
-    env: object,
+    env: Target | Sequence[Target],
     agent: AgentLike,
     *,
     episodes: int = 50,
@@ -97,7 +97,7 @@ def _check_target(env: object, options: Mapping[str, object]) -> None:
 class Evaluated(NamedTuple):
     """What is evaluated, and where the result goes."""
 
-    env: Any
+    env: Target | Sequence[Target]
     agent: Agent
     declaration: Declaration
     seeds: npt.NDArray[np.uint64] | None
@@ -156,7 +156,7 @@ def _whole(declaration: Declaration, results: list[EpisodeResult], max_masked: f
     return found
 
 
-def _summary(found: Evaluation) -> dict[str, Any]:
+def _summary(found: Evaluation) -> dict[str, float]:
     masked = np.array([one.outcome is not None and one.outcome.masked for one in found.episodes])
     totals = np.array([one.total for one in found.episodes])
     return summarized(totals, np.array([one.length for one in found.episodes]), masked)
@@ -191,7 +191,7 @@ def _check_same(before: RunHeader, now: RunHeader, file: ResultFile) -> None:
             )
 
 
-def _chosen(seeds: Any) -> npt.NDArray[np.uint64]:
+def _chosen(seeds: Sequence[object]) -> npt.NDArray[np.uint64]:
     for one in seeds:
         if isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < 1 << 63:
             raise InvalidArgument(f"seed: expected integers of 0 up to 2**63, got {shorten(one)}")

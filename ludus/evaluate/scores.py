@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +60,7 @@ class Scores:
         return f"Scores({len(self.tasks)} tasks, {sum(map(len, self.runs))} runs)"
 
 
-ScoresLike = Scores | Mapping[str, Sequence[float] | npt.NDArray[Any]] | Sequence[Any] | npt.NDArray[Any]
+ScoresLike = Scores | Mapping[str, Sequence[float] | Array] | Sequence[float] | Sequence[Sequence[float]] | Array
 
 
 def _by_task(scores: object) -> tuple[tuple[str, ...], tuple[Array, ...]]:

@@ -6,7 +6,7 @@ A fork draws from a stream of its own: who searches knows the rules of the envir
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ludus.spaces.array_space import Array
 __all__ = ["MctsAgent", "OneStepAgent", "SearchAgent"]
 
 
-class SearchAgent(Agent):
+class SearchAgent(Agent[object, object]):
     """What searching agents share: forks of a lane, played on at random for some steps. A subclass defines `chosen`.
 
     It takes one of several integers as actions, and a batch in this process, whose lanes can be copied.
@@ -39,10 +39,11 @@ class SearchAgent(Agent):
         self.rollouts, self.depth, self.discount = rollouts, depth, discount
         self._rngs: dict[int, np.random.Generator] = {}
 
-    def prepare(self, observation_space: Space[object], action_space: Space[object], num_envs: int) -> Agent:
+    def prepare(self, observation_space: Space[object], action_space: Space[object], num_envs: int) -> Self:
         """Refuse actions that cannot be tried one by one."""
         if not isinstance(action_space, Discrete):
             raise InvalidType(f"{type(self).__name__}: expected actions of Discrete(n), got {action_space!r}")
+        self._choice = action_space
         return super().prepare(observation_space, action_space, num_envs)
 
     def attach(self, envs: AnyVectorEnv) -> None:
@@ -53,7 +54,7 @@ class SearchAgent(Agent):
         """A stream for each episode."""
         self._rngs[lane] = np.random.default_rng(seed)
 
-    def act(self, observation: object, info: Info, lane: int) -> Any:
+    def act(self, observation: object, info: Info, lane: int) -> int:
         """The action that went best."""
         del observation
         return int(self.chosen(self._legal(info), lane))
@@ -63,8 +64,7 @@ class SearchAgent(Agent):
         raise NotImplementedError(f"{type(self).__name__} defines no chosen(legal, lane)")
 
     def _legal(self, info: Info) -> Array:
-        space: Any = self.action_space
-        mask: Any = info.get("action_mask")
+        space, mask = self._choice, info.get("action_mask")
         return space.start + (np.arange(space.n) if mask is None else np.flatnonzero(mask))
 
     def played(self, lane: int, prefixes: list[list[int]]) -> Array:
@@ -75,7 +75,7 @@ class SearchAgent(Agent):
             for one, seed in enumerate(rng.integers(1 << 62, size=count).tolist()):
                 policy.begin(one, seed)
             returns, active = np.zeros(count), np.ones(count, np.bool_)
-            seen: Any = None
+            seen: object = None
             info: Info = {}
             for step in range(max(map(len, prefixes)) + self.depth):
                 actions = self._moves(prefixes, step, policy, (seen, info, active))
@@ -88,10 +88,10 @@ class SearchAgent(Agent):
 
     def _moves(self, prefixes: list[list[int]], step: int, policy: Agent, state: tuple[object, Info, Mask]) -> Array:
         seen, info, active = state
-        space: Any = self.action_space
+        space = self._choice
         given = np.array([one[step] if step < len(one) else -1 for one in prefixes])
         free = active & np.array([step >= len(one) for one in prefixes])
-        drawn = policy.act_batch(seen, info, free) if free.any() else np.full(len(given), space.start)
+        drawn = np.asarray(policy.act_batch(seen, info, free)) if free.any() else np.full(len(given), space.start)
         if "action_mask" in info:  # what was legal when it was planned may not be any more
             for one in np.flatnonzero(active & ~free).tolist():
                 legal = self._legal(lane_info(info, one))
@@ -167,8 +167,8 @@ class MctsAgent(SearchAgent):
         """The action that was played most."""
         if len(legal) == 1:
             return int(legal[0])
-        root, space = _Node(), self.action_space
-        everything: Any = space.start + np.arange(space.n)  # type: ignore[attr-defined]
+        root, space = _Node(), self._choice
+        everything = space.start + np.arange(space.n)
         for _ in range(self.iterations):
             path, actions = [root], list[int]()
             while True:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class Segment:
     stops: Array
     arrays: dict[str, Array]
     """By column, without the axis of lanes."""
-    objects: dict[str, list[Any]]
+    objects: dict[str, list[list[object]]]
     digests: tuple[tuple[int, str], ...]
     """For so many rows, one after another: BLAKE2 over their numbers."""
 

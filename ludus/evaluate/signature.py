@@ -9,9 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.errors import InvalidArgument, MissingExtra
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 
 __all__ = ["check_signature", "public_key", "signer"]
 
@@ -27,7 +31,7 @@ def signer(key: str | os.PathLike[str] | None) -> Callable[[str], Signature] | N
     private = _private_key(Path(key))
 
     def sign(digest: str) -> Signature:
-        made: bytes = private.sign(STATEMENT + bytes.fromhex(digest))
+        made = private.sign(STATEMENT + bytes.fromhex(digest))
         return {"algorithm": "ed25519", "public_key": _raw(private.public_key()), "signature": made.hex()}
 
     return sign
@@ -63,7 +67,7 @@ def check_signature(signature: object, digest: str) -> str:
     return ""
 
 
-def _private_key(path: Path) -> Any:
+def _private_key(path: Path) -> Ed25519PrivateKey:
     library = _Library()
     try:
         data = path.read_bytes()
@@ -80,7 +84,7 @@ def _private_key(path: Path) -> Any:
     return key
 
 
-def _raw(key: Any) -> str:
+def _raw(key: PublicKeyTypes) -> str:
     serialization = _Library().serialization
     return key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()
 

@@ -1,7 +1,7 @@
 """`StepLog`: what all lanes did, row by row, until the episodes they are in have ended and are taken out."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class EpisodeRecord(NamedTuple):
     result: EpisodeResult
     arrays: dict[str, Array]
     """Actions, by column, a row for each step; one more where the last one failed."""
-    objects: dict[str, list[Any]]
+    objects: dict[str, list[object]]
     """Those that are no arrays, as plain data."""
     numbers: Array
     """The digest of each observation, that of the reset first."""
@@ -44,10 +44,12 @@ class StepLog:
         self.row = 0
         self._first_page = 0
         self._pages: list[dict[str, Array]] = []
-        self._objects: list[dict[str, list[Any]]] = []
+        self._objects: list[dict[str, list[object]]] = []
         """A row each, from the first page on."""
 
-    def put(self, arrays: dict[str, Array], objects: dict[str, list[Any]], *, numbers: Array, rewards: Array) -> None:
+    def put(
+        self, arrays: dict[str, Array], objects: dict[str, list[object]], *, numbers: Array, rewards: Array
+    ) -> None:
         """Take a step of all lanes."""
         place = self.row % PAGE_ROWS
         row = {**arrays, "": numbers, "reward": rewards}
@@ -60,7 +62,7 @@ class StepLog:
             self._objects.append(objects)
         self.row += 1
 
-    def taken(self, lane: int, first: int, end: int) -> tuple[dict[str, Array], dict[str, list[Any]]]:
+    def taken(self, lane: int, first: int, end: int) -> tuple[dict[str, Array], dict[str, list[object]]]:
         """What one lane did from one row up to another; digests under an empty name."""
         pages = self._pages[first // PAGE_ROWS - self._first_page : -(-end // PAGE_ROWS) - self._first_page]
         offset = first // PAGE_ROWS * PAGE_ROWS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 
@@ -49,7 +48,9 @@ class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 @cache
 def suites() -> dict[str, Suite]:
     """All suites, by name."""
-    data: Any = msgspec.toml.decode(files(__name__.rpartition(".")[0]).joinpath("suites.toml").read_bytes())
+    data: dict[str, dict[str, object]] = msgspec.toml.decode(
+        files(__name__.rpartition(".")[0]).joinpath("suites.toml").read_bytes()
+    )
     return {name: msgspec.convert({"name": name, **one}, Suite) for name, one in data.items()}
 
 

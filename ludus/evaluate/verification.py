@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import msgspec
 import numpy as np
@@ -25,8 +25,12 @@ from ludus.evaluate.signature import check_signature
 from ludus.evaluate.suite import suite_findings
 from ludus.trajectory.header import running_versions
 from ludus.trajectory.replay import ReplayDifference
+from ludus.vector.executor import Executor
 
-__all__ = ["VerificationFinding", "Verification", "verify"]
+if TYPE_CHECKING:
+    from ludus.sandbox import Sandbox
+
+__all__ = ["Verification", "VerificationFinding", "VerifyOptions", "verify"]
 
 Make = Callable[[int], AnyVectorEnv]
 LANES = 64
@@ -86,13 +90,28 @@ class Verification(NamedTuple):
         return f"{self.path}: not confirmed" + "".join(f"\n  {one}" for one in self.findings) + notes
 
 
+class VerifyOptions(TypedDict, total=False):
+    """What `verify` can be told beside the path, for those who call it for many.
+
+    >>> VerifyOptions(num_envs=4)
+    {'num_envs': 4}
+    """
+
+    env: object
+    agent: AgentLike | None
+    executor: str | Executor | None
+    isolation: str | Sandbox | None
+    num_envs: int | None
+    signed_by: str | None
+
+
 def verify(
     path: str | os.PathLike[str],
-    env: Any = None,
+    env: object = None,
     *,
     agent: AgentLike | None = None,
-    executor: Any = None,
-    isolation: Any = None,
+    executor: str | Executor | None = None,
+    isolation: str | Sandbox | None = None,
     num_envs: int | None = None,
     signed_by: str | None = None,
 ) -> Verification:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ludus.core import Env, EnvSpec
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidType, MissingExtra, NameNotFound, shorten
 from ludus.interop.gymnasium_batch import BatchFromGymnasium, BatchToGymnasium
 from ludus.interop.gymnasium_library import gymnasium
@@ -35,7 +36,7 @@ BROUGHT_BY = {"ALE": ("ale_py", "atari")}
 """Modules that register a namespace with Gymnasium when they are imported, and the extra that installs them."""
 
 
-def to_gymnasium(env: Env[Any, Any]) -> Any:
+def to_gymnasium(env: AnyEnv) -> Any:
     """A Ludus environment, one or a batch, as Gymnasium's; one that came from there is given back as it was.
 
     >>> import ludus
@@ -50,7 +51,7 @@ def to_gymnasium(env: Env[Any, Any]) -> Any:
     return BatchToGymnasium(env) if env.batch_shape else ToGymnasium(env)
 
 
-def from_gymnasium(env: Any) -> Env[Any, Any]:
+def from_gymnasium(env: Any) -> AnyEnv:
     """A Gymnasium environment, one or a vector, as Ludus's; one that came from there is given back as it was.
 
     >>> env = from_gymnasium(gymnasium.make("CartPole-v1"))
@@ -120,7 +121,7 @@ def _bring(namespace: str) -> None:
     import_module(module)
 
 
-def create_from_gymnasium(gymnasium_spec: Any, **kwargs: Any) -> Env[Any, Any]:
+def create_from_gymnasium(gymnasium_spec: Any, **kwargs: Any) -> AnyEnv:
     """What `ludus.make` calls: the environment of an id, a spec or its JSON, without the wrappers that Ludus adds."""
     spec = gymnasium_spec
     if isinstance(spec, str):

@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Env, Info, Step, VectorEnv
+from ludus.core import AutoresetMode, Info, Step
+from ludus.core.env import AnyEnv
+from ludus.core.options import Options
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.interop.gymnasium_infos import with_known_outcomes
 from ludus.interop.gymnasium_library import gymnasium
 from ludus.interop.gymnasium_spaces import space_from_gymnasium, space_to_gymnasium
@@ -27,7 +30,7 @@ class BatchToGymnasium(GymnasiumBatch):
     (True, <AutoresetMode.NEXT_STEP: 'NextStep'>)
     """
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: AnyEnv) -> None:
         batch: Any = env
         self.ludus_env = batch
         self.num_envs = batch.num_envs
@@ -43,7 +46,7 @@ class BatchToGymnasium(GymnasiumBatch):
         self.spec = None if batch.spec is None else spec_to_gymnasium(batch.spec)
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | Sequence[int | None] | None = None, options: Options | None = None
     ) -> tuple[Any, Info]:
         """Reset every lane, or those of `options["reset_mask"]`."""
         observation, info = self.ludus_env.reset(seed=seed, options=options)
@@ -87,7 +90,7 @@ class BatchToGymnasium(GymnasiumBatch):
         return f"BatchToGymnasium({self.ludus_env!r})"
 
 
-class BatchFromGymnasium(VectorEnv[Any, Any]):
+class BatchFromGymnasium(AnyVectorEnv):
     """A Gymnasium vector environment that is a Ludus batch; the original is `gymnasium_env`.
 
     >>> envs = BatchFromGymnasium(gymnasium.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync"))
@@ -111,7 +114,7 @@ class BatchFromGymnasium(VectorEnv[Any, Any]):
         self.spec = None if env.spec is None else spec_from_gymnasium(env.spec)
 
     def reset(
-        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: Options | None = None
     ) -> tuple[Any, Info]:
         """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`."""
         self.reset_mask(options)

@@ -43,6 +43,6 @@ def with_known_outcomes(infos: Info, count: int) -> Info:
     return {**rest, FACTS: own, f"_{FACTS}": np.array(mask, np.bool_) | infos.get(f"_{FACTS}", False)}
 
 
-def _known(told: Any) -> Outcome | None:
+def _known(told: object) -> Outcome | None:
     """By its text alone: a number may be anything."""
     return next((one for one in Outcome if one == told), None) if isinstance(told, str) else None

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env, Info, Step
+from ludus.core import Info, Step
+from ludus.core.env import AnyEnv
+from ludus.core.options import Options
 from ludus.core.outcome import OUTCOME
 from ludus.interop.gymnasium_infos import with_known_outcome
 from ludus.interop.gymnasium_library import gymnasium
@@ -27,7 +29,7 @@ class ToGymnasium(GymnasiumEnv):
     (True, Discrete(4))
     """
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: AnyEnv) -> None:
         self.ludus_env = env
         self.observation_space = space_to_gymnasium(env.observation_space)
         self.action_space = space_to_gymnasium(env.action_space)
@@ -36,7 +38,7 @@ class ToGymnasium(GymnasiumEnv):
         self.metadata, self.render_mode = dict(env.metadata), env.render_mode
         self.spec = None if env.spec is None else spec_to_gymnasium(env.spec)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: int | None = None, options: Options | None = None) -> tuple[Any, Info]:
         """Start an episode."""
         observation, info = self.ludus_env.reset(seed=seed, options=options)
         return self._observations.leave(observation), info
@@ -82,7 +84,7 @@ class ToGymnasium(GymnasiumEnv):
             raise AttributeError(f"ToGymnasium has no attribute {name!r}")
         return self.ludus_env.get_wrapper_attr(name)
 
-    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+    def set_wrapper_attr(self, name: str, value: object, *, force: bool = True) -> bool:
         """Set the attribute where it is, else on the environment when `force`."""
         if name in self.__dict__ or hasattr(type(self), name):
             setattr(self, name, value)
@@ -95,7 +97,7 @@ class ToGymnasium(GymnasiumEnv):
     __repr__ = __str__
 
 
-class FromGymnasium(Env[Any, Any]):
+class FromGymnasium(AnyEnv):
     """A Gymnasium environment that is a Ludus one; the original is `gymnasium_env`.
 
     >>> env = FromGymnasium(gymnasium.make("CartPole-v1"))
@@ -112,7 +114,7 @@ class FromGymnasium(Env[Any, Any]):
         self.metadata, self.render_mode = dict(env.metadata), env.render_mode
         self.spec = None if env.spec is None else spec_from_gymnasium(env.spec)
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
         """Start an episode."""
         if seed is not None:
             seed, self._streams = as_seed(seed), None
@@ -156,7 +158,7 @@ class FromGymnasium(Env[Any, Any]):
             raise AttributeError(f"FromGymnasium has no attribute {name!r}")
         return self.gymnasium_env.get_wrapper_attr(name)
 
-    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+    def set_wrapper_attr(self, name: str, value: object, *, force: bool = True) -> bool:
         """Set the attribute where it is, else on the environment when `force`."""
         if name in self.__dict__ or hasattr(type(self), name):
             setattr(self, name, value)

@@ -41,7 +41,7 @@ class AnyText(theirs.Text):
     True
     """
 
-    def contains(self, x: Any) -> bool:
+    def contains(self, x: object) -> bool:
         """Whether `x` is a string of allowed length."""
         return isinstance(x, str) and self.min_length <= len(x) <= self.max_length
 
@@ -69,14 +69,14 @@ class JsonText(AnyText):
         self.kind = kind
         super().__init__(MAX_TEXT_CHARS, min_length=0)
 
-    def contains(self, x: Any) -> bool:
+    def contains(self, x: object) -> bool:
         """Whether `x` is text that such JSON is written as."""
         try:
             return isinstance(x, str) and read_json(x, "value") in Json(self.kind)
         except CodecError:
             return False
 
-    def sample(self, mask: Any = None, probability: Any = None) -> str:
+    def sample(self, mask: object = None, probability: object = None) -> str:
         """The plainest one."""
         del mask, probability
         return write_json(Json(self.kind).default()).decode()
@@ -88,7 +88,7 @@ class JsonText(AnyText):
         return f"JsonText({self.kind!r})"
 
 
-class ForeignSpace(Space[Any]):
+class ForeignSpace(Space[object]):
     """A space that only Gymnasium knows, such as one a package defines for itself: every question is passed on to it.
 
     >>> class Even(gymnasium.Space):
@@ -114,17 +114,17 @@ class ForeignSpace(Space[Any]):
         """The generator of the space."""
         return self.space.np_random
 
-    def copy_rng_from(self, other: Space[Any]) -> None:
+    def copy_rng_from(self, other: Space[object]) -> None:
         """Continue from where the generator of an equal space is."""
         other_one: Any = other
         _carry(other_one.space, self.space)
 
-    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+    def sample(self, mask: object = None, probability: object = None) -> object:
         """A random value."""
         given = {"mask": mask, "probability": probability}
         return self.space.sample(**{name: one for name, one in given.items() if one is not None})
 
-    def contains(self, x: Any) -> bool:
+    def contains(self, x: object) -> bool:
         """Whether the space says so."""
         return bool(self.space.contains(x))
 
@@ -137,7 +137,7 @@ class ForeignSpace(Space[Any]):
 Convert = Callable[[Any], Any]
 
 
-def space_to_gymnasium(space: Space[Any]) -> Any:
+def space_to_gymnasium(space: Space[object]) -> Any:
     """The equal space of Gymnasium, which will draw the same samples; a `Record` becomes the `Dict` of its fields.
 
     >>> space_to_gymnasium(Discrete(3, start=1))
@@ -148,7 +148,7 @@ def space_to_gymnasium(space: Space[Any]) -> Any:
     return made
 
 
-def space_from_gymnasium(space: Any) -> Space[Any]:
+def space_from_gymnasium(space: Any) -> Space[object]:
     """The equal space of Ludus, which will draw the same samples; one that only Gymnasium knows is a `ForeignSpace`.
 
     >>> space_from_gymnasium(gymnasium.spaces.Discrete(3, start=1))
@@ -161,7 +161,7 @@ def space_from_gymnasium(space: Any) -> Space[Any]:
 
 def _once(make: Callable[[Any, Convert], Any]) -> Convert:
     """A conversion that keeps two names for one space two names for one: they share a generator."""
-    made: dict[int, Any] = {}
+    made: dict[int, object] = {}
 
     def convert(space: Any) -> Any:
         if id(space) not in made:
@@ -230,7 +230,7 @@ _MAKERS: dict[str, Callable[[Any, Any, Convert], Any]] = {
     ),
     "OneOf": lambda kind, space, convert: kind([convert(one) for one in space.spaces]),
 }
-_NAMES: dict[Any, str] = {
+_NAMES: dict[type, str] = {
     kind: kind.__name__
     for kind in (Box, Discrete, MultiDiscrete, MultiBinary, Text, Tuple, Dict, Sequence, Graph, OneOf)
 }

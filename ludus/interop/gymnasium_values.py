@@ -32,7 +32,7 @@ class Passage(NamedTuple):
 STAY = Passage()
 
 
-def passage(space: Space[Any], other: Any) -> Passage:
+def passage(space: Space[object], other: Any) -> Passage:
     """The passage of values between a Ludus space and its equal in Gymnasium.
 
     >>> from ludus.interop.gymnasium_spaces import space_to_gymnasium
@@ -132,7 +132,7 @@ def _record(space: Any, other: Any) -> Passage:
     return Passage(out, back)
 
 
-_MAKERS: dict[Any, Callable[[Any, Any], Passage]] = {
+_MAKERS: dict[type, Callable[[Any, Any], Passage]] = {
     Tuple: _tuple,
     Dict: _dict,
     OneOf: _one_of,

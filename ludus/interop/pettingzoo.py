@@ -5,30 +5,33 @@ which only drives them needs it no more than they do.
 """
 
 import warnings
+from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from ludus.core import Env, Step
+from ludus.core import Info, Step
+from ludus.core.env import AnyEnv
+from ludus.core.options import Options
 from ludus.core.outcome import OUTCOME
 from ludus.errors import InvalidAction, InvalidArgument, InvalidType, MissingExtra, ResetNeeded, listing, shorten
 from ludus.interop.gymnasium_spaces import space_to_gymnasium
 from ludus.kernels import RuleEnv
-from ludus.spaces import Tuple
+from ludus.spaces import Space, Tuple
 
 __all__ = ["InTurn", "Together", "to_aec", "to_parallel"]
 
 
-def to_aec(env: Env[Any, Any]) -> Any:
+def to_aec(env: AnyEnv) -> Any:
     """An environment whose players move in turn, as PettingZoo's `AECEnv`; raises MissingExtra without PettingZoo."""
     return _as("AECEnv", InTurn, env)
 
 
-def to_parallel(env: Env[Any, Any]) -> Any:
+def to_parallel(env: AnyEnv) -> Any:
     """An environment whose players move at once, as PettingZoo's `ParallelEnv`; raises MissingExtra without it."""
     return _as("ParallelEnv", Together, env)
 
 
-def _as(name: str, view: type[Any], env: Env[Any, Any]) -> Any:
+def _as(name: str, view: type["_View"], env: AnyEnv) -> Any:
     try:
         theirs: Any = getattr(import_module("pettingzoo"), name)
     except ModuleNotFoundError as error:
@@ -48,7 +51,7 @@ class _Players(NamedTuple):
     """Whether a step takes one player's action: also where moves are made at once, but players are asked one by one."""
 
 
-def _players_of(env: Env[Any, Any], view: str) -> _Players:
+def _players_of(env: AnyEnv, view: str) -> _Players:
     """Of rules, of a game that says who sits at it (OpenSpiel), or of agents with names (SUMO)."""
     bare: Any = env.unwrapped
     named = getattr(bare, "possible_agents", None)
@@ -75,7 +78,7 @@ def _numbered(count: int) -> list[str]:
 class _View:
     """What both shapes have: agents with names and spaces, around an environment."""
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: AnyEnv) -> None:
         players = self._players = _players_of(env, type(self).__name__)
         bare: Any = env.unwrapped
         self.env, self._bare = env, bare
@@ -86,7 +89,7 @@ class _View:
         self.action_spaces = self._spaces(env.action_space)
         self.metadata = {**env.metadata, "name": type(bare).__name__, "is_parallelizable": not players.in_turn}
 
-    def _spaces(self, space: Any) -> dict[str, Any]:
+    def _spaces(self, space: Space[object]) -> dict[str, Any]:
         each = space.spaces if not self._players.asked_in_turn and isinstance(space, Tuple) else [space]
         parts = each if len(each) > 1 else list(each) * len(self.possible_agents)
         if len(parts) != len(self.possible_agents):
@@ -94,7 +97,7 @@ class _View:
         return {agent: space_to_gymnasium(part) for agent, part in zip(self.possible_agents, parts, strict=True)}
 
     @property
-    def unwrapped(self) -> Any:
+    def unwrapped(self) -> Self:
         """The view itself: PettingZoo's wrappers look for it."""
         return self
 
@@ -124,7 +127,7 @@ class _View:
         """Close the environment."""
         self.env.close()
 
-    def _known(self, options: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _known(self, options: Options | None) -> Options | None:
         """Of the options of a reset, those that the rules take.
 
         Others are left out with a warning, and no error: PettingZoo's programs hand on what no game knows, and so do
@@ -142,7 +145,7 @@ class _View:
             )
         return {name: one for name, one in options.items() if name in taken} or None
 
-    def _seen_by(self, agent: str) -> Any:
+    def _seen_by(self, agent: str) -> object:
         return self._bare.observation_of(self.possible_agents.index(agent))
 
 
@@ -153,13 +156,13 @@ class InTurn(_View):
     told to all of them.
     """
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: AnyEnv) -> None:
         super().__init__(env)
         if not self._players.asked_in_turn:
             raise InvalidArgument("InTurn: expected rules with `turn`, got none; see Together and to_parallel")
         self.agent_selection = self.possible_agents[0]
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+    def reset(self, seed: int | None = None, options: Options | None = None) -> None:
         """Begin a game; whose turn it is, is `agent_selection`."""
         _, info = self.env.reset(seed=seed, options=self._known(options))
         self.agents = list(self.possible_agents)
@@ -169,7 +172,7 @@ class InTurn(_View):
         self.truncations = dict.fromkeys(self.agents, False)
         self._select(info)
 
-    def step(self, action: Any) -> None:
+    def step(self, action: object) -> None:
         """Move the agent whose turn it is; one whose game is over takes None, and leaves."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -183,24 +186,24 @@ class InTurn(_View):
             self.terminations[one], self.truncations[one] = bool(step.terminated), bool(step.truncated)
         self._select(step.info)
 
-    def observe(self, agent: str) -> Any:
+    def observe(self, agent: str) -> object:
         """What an agent sees now, whether it is its turn or not."""
         return self._seen_by(agent)
 
-    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def last(self, observe: bool = True) -> tuple[object, float, bool, bool, Info]:
         """Observation, reward since its last move, both flags and info of the agent to move."""
         agent = self.agent_selection
         seen = self.observe(agent) if observe else None
         flags = self.terminations[agent], self.truncations[agent]
         return seen, self._cumulative_rewards[agent], *flags, self.infos[agent]
 
-    def _select(self, info: dict[str, Any]) -> None:
+    def _select(self, info: Info) -> None:
         self.agent_selection = self.possible_agents[info["turn"]]
         told = {OUTCOME: info[OUTCOME]} if OUTCOME in info else {}
-        self.infos: dict[str, dict[str, Any]] = {agent: dict(told) for agent in self.agents}
+        self.infos: dict[str, Info] = {agent: dict(told) for agent in self.agents}
         self.infos[self.agent_selection] = {name: one for name, one in info.items() if name not in ("turn", "rewards")}
 
-    def _leave(self, agent: str, action: Any) -> None:
+    def _leave(self, agent: str, action: object) -> None:
         if action is not None:
             raise ValueError(f"step: expected None of {agent}, whose game is over, got {shorten(action)}")
         self.agents.remove(agent)
@@ -214,19 +217,23 @@ class InTurn(_View):
 class Together(_View):
     """Agents that move all at once, as PettingZoo's parallel environments have them: a dictionary of everything."""
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: AnyEnv) -> None:
         super().__init__(env)
         if self._players.in_turn:
             raise InvalidArgument("Together: expected rules without `turn`, got some; see InTurn and to_aec")
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+    def reset(
+        self, seed: int | None = None, options: Options | None = None
+    ) -> tuple[dict[str, object], dict[str, Info]]:
         """Begin a game: observations and infos of every agent."""
         observations, info = self.env.reset(seed=seed, options=self._known(options))
         self.agents = list(self.possible_agents)
         self._turn = info.get("turn", 0)
         return self._seen(observations), {agent: self._told(agent, info) for agent in self.agents}
 
-    def step(self, actions: dict[str, Any]) -> tuple[Any, Any, Any, Any, Any]:
+    def step(
+        self, actions: dict[str, Any]
+    ) -> tuple[dict[str, object], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Info]]:
         """Move every agent: observations, rewards, terminations, truncations and infos."""
         agents = self.agents
         if not agents:
@@ -267,12 +274,12 @@ class Together(_View):
                     f"step: expected a legal action of {agent}, got {shorten(actions[agent])}; see its action_mask"
                 )
 
-    def _seen(self, observations: Any) -> dict[str, Any]:
+    def _seen(self, observations: Iterable[object]) -> dict[str, object]:
         if self._players.asked_in_turn:
             return {agent: self._seen_by(agent) for agent in self.agents}
         return dict(zip(self.agents, observations, strict=True))
 
-    def _told(self, agent: str, info: dict[str, Any]) -> dict[str, Any]:
+    def _told(self, agent: str, info: Info) -> Info:
         told = {name: one for name, one in info.items() if name not in ("rewards", "turn")}
         if self._players.asked_in_turn:
             told["action_mask"] = self._bare.mask_of(self.possible_agents.index(agent))

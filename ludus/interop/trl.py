@@ -11,9 +11,11 @@ from operator import or_
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.client.connection import connect
-from ludus.core import Env, Outcome
+from ludus.core import Info, Outcome
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, InvalidType, MissingExtra, ResetNeeded, shorten
 from ludus.registry import make
 from ludus.tools import Call, Tool, action_of, action_tools
@@ -22,9 +24,11 @@ from ludus.tools.text import ObservationText
 
 __all__ = ["TrainerEnv", "dataset_rows", "environment_factory"]
 
-Maker = Callable[[], Env[Any, Any]]
+Maker = Callable[[], AnyEnv]
+Shown = str | list[dict[str, object]]
+"""Text, or with images the parts of a message."""
 RETURNS = "What is observed, and how the episode ended where it did."
-SCALARS: dict[str, Any] = {
+SCALARS: dict[str, object] = {
     "integer": int,
     "number": float,
     "string": str,
@@ -55,7 +59,7 @@ class TrainerEnv:
         self.done = True
         self.outcome: Outcome | None = None
         """How the episode ended, where the environment tells."""
-        self.info: dict[str, Any] = {}
+        self.info: Info = {}
         """That of the last step."""
 
     def __del__(self) -> None:
@@ -77,7 +81,7 @@ class TrainerEnv:
         """What the episode was worth so far; None where a fault ended it, which trainers leave out."""
         return None if self.outcome is not None and self.outcome.masked else self.reward
 
-    def _act(self, tool: str, arguments: Mapping[str, Any]) -> Any:
+    def _act(self, tool: str, arguments: Mapping[str, object]) -> Shown:
         if self.done:
             raise ResetNeeded(f"{tool}: the episode is over{self._ending()}; no more tools can be called")
         action = action_of(self._env.action_space, self._tools, Call(tool, dict(arguments)))
@@ -96,7 +100,7 @@ class TrainerEnv:
     def _ending(self) -> str:
         return "" if self.outcome is None else f": {self.outcome.value}"
 
-    def _shown(self, text: str) -> Any:
+    def _shown(self, text: str) -> Shown:
         if not self._images:
             return text
         return [{"type": "image", "image": _picture(self._env.render())}, {"type": "text", "text": text}]
@@ -107,7 +111,7 @@ def environment_factory(
     *,
     fields: Sequence[str] = (),
     images: bool = False,
-    kwargs: Mapping[str, Any] | None = None,
+    kwargs: Mapping[str, object] | None = None,
 ) -> type[TrainerEnv]:
     """A class to give to a trainer: `GRPOTrainer(…, environment_factory=environment_factory("open/Git-v0"))`.
 
@@ -133,7 +137,7 @@ def environment_factory(
                 f"{shorten(probe.action_space)}; give it a Record as its action space, or make it a ToolEnv"
             )
         ObservationText(probe.observation_space, fields)
-    body: dict[str, Any] = {one.name: _method(one) for one in tools.values()}
+    body: dict[str, object] = {one.name: _method(one) for one in tools.values()}
     for reserved in ("get_reward", *TrainerEnv.__annotations__):
         if reserved in body:
             raise InvalidArgument(f"environment_factory: expected no tool of the name {reserved!r}, got one of {name}")
@@ -141,7 +145,9 @@ def environment_factory(
     return type(_class_name(name), (TrainerEnv,), {"__doc__": doc, "__module__": __name__, **own, **body})
 
 
-def dataset_rows(factory: type[TrainerEnv], number: int, *, seed: int = 0, prompt: str | None = None) -> list[Any]:
+def dataset_rows(
+    factory: type[TrainerEnv], number: int, *, seed: int = 0, prompt: str | None = None
+) -> list[dict[str, object]]:
     """Rows of a dataset for a factory, each with a seed of its own: `datasets.Dataset.from_list(…)`.
 
     The first observation is appended to `prompt` by the trainer; by default it says what the environment is.
@@ -158,7 +164,7 @@ def dataset_rows(factory: type[TrainerEnv], number: int, *, seed: int = 0, promp
 # --- where environments come from ---
 
 
-def _maker_of(env: Any, kwargs: dict[str, Any], *, images: bool) -> tuple[Maker, str]:
+def _maker_of(env: object, kwargs: dict[str, Any], *, images: bool) -> tuple[Maker, str]:
     drawn = {"render_mode": "rgb_array"} if images else {}
     if isinstance(env, str) and "://" in env:
         return partial(connect, env, **kwargs), str(kwargs.get("env") or "remote")
@@ -170,7 +176,7 @@ def _maker_of(env: Any, kwargs: dict[str, Any], *, images: bool) -> tuple[Maker,
     raise InvalidType(f"environment_factory: expected an id, an address or a function, got {shorten(env)}")
 
 
-def _about(env: Env[Any, Any]) -> str:
+def _about(env: AnyEnv) -> str:
     doc = type(env.unwrapped).__doc__ or (env.spec.description if env.spec else "") or ""
     return " ".join(doc.split("\n\n")[0].split())
 
@@ -188,10 +194,10 @@ def _class_name(name: str) -> str:
 # --- tools as methods ---
 
 
-def _method(tool: Tool) -> Callable[..., Any]:
+def _method(tool: Tool) -> Callable[..., Shown]:
     """A method that trainers find, describe and call as if it were written by hand."""
 
-    def method(self: TrainerEnv, **arguments: Any) -> Any:
+    def method(self: TrainerEnv, **arguments: object) -> Shown:
         return self._act(tool.name, arguments)  # pyright: ignore[reportPrivateUsage]
 
     hints = {name: _hint(one.type.json_schema()) for name, one in tool.parameters.items()}
@@ -217,7 +223,7 @@ def _docstring(tool: Tool) -> str:
     return "\n".join([*lines, "", "Returns:", f"    {RETURNS}"])
 
 
-def _hint(schema: Mapping[str, Any]) -> Any:
+def _hint(schema: Mapping[str, Any]) -> object:
     """The annotation that says what a JSON schema says, as far as annotations can.
 
     >>> _hint({"type": "array", "items": {"type": "integer", "minimum": 0}})
@@ -237,7 +243,7 @@ def _whole(seed: Any) -> int | None:
     return None if seed is None else int(seed)
 
 
-def _picture(frame: Any) -> Any:
+def _picture(frame: npt.ArrayLike) -> object:
     # Lazy: pictures are for models that see, and Pillow is an extra.
     try:
         from PIL import Image

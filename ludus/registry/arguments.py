@@ -9,7 +9,7 @@ from ludus.errors import InvalidArgument, InvalidType, did_you_mean, listing, sh
 __all__ = ["LIMITS", "NOTHING", "Creator", "Given", "check_arguments", "given_by"]
 
 NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-NOTHING: Mapping[str, Any] = {}
+NOTHING: Mapping[str, object] = {}
 LIMITS = ("max_episode_steps", "disable_env_checker")
 """Keywords that `make` has for itself, and a batch has for each of its lanes."""
 
@@ -17,8 +17,8 @@ LIMITS = ("max_episode_steps", "disable_env_checker")
 class Given(NamedTuple):
     """What the caller of `make` or `make_vec` gave the environment."""
 
-    arguments: Mapping[str, Any] = NOTHING
-    own: Mapping[str, Any] = NOTHING
+    arguments: Mapping[str, object] = NOTHING
+    own: Mapping[str, object] = NOTHING
     """Keywords of the function itself, passed without `kwargs=`: an environment that takes one may have been meant."""
     function: str = "make"
 
@@ -43,14 +43,14 @@ def given_by(
 class Creator(NamedTuple):
     """What makes an environment, and the arguments that it takes by name."""
 
-    call: Callable[..., Any]
+    call: Callable[..., object]
     name: str
     parameters: Mapping[str, Parameter]
     takes_any: bool
     """Whether it takes other names as well, or tells nothing of those it takes."""
 
     @classmethod
-    def of(cls, call: Callable[..., Any], positional: int = 0) -> "Creator":
+    def of(cls, call: Callable[..., object], positional: int = 0) -> "Creator":
         """The creator that `call` is; the first `positional` arguments are not passed by name."""
         name = getattr(call, "__name__", "it")
         try:
@@ -65,7 +65,7 @@ class Creator(NamedTuple):
         """The end of a message: what it takes."""
         return f"{self.name} takes {listing(self.parameters) if self.parameters else 'no arguments'}"
 
-    def check(self, arguments: Mapping[str, Any], what: str) -> None:
+    def check(self, arguments: Mapping[str, object], what: str) -> None:
         """Raise InvalidArgument for an argument that it does not take, and for one that it needs and does not get."""
         if self.takes_any:
             return
@@ -90,7 +90,7 @@ class Creator(NamedTuple):
 
     def check_meant(self, given: Given, what: str) -> None:
         """Raise InvalidArgument where the caller may have meant the environment by a keyword of the function's own."""
-        rules: Any = getattr(self.call, "rules", None)
+        rules: object = getattr(self.call, "rules", None)
         fields: tuple[str, ...] = getattr(getattr(rules, "params", None), "_fields", ()) if self.takes_any else ()
         for name, value in given.own.items():
             if value is not None and (name in self.parameters or name in fields):

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.core import Env, EnvSpec, Wrapper, WrapperSpec
 from ludus.core.entry_point import load_entry_point
-from ludus.core.env import AnyEnv
+from ludus.core.env import AnyEnv, Metadata
 from ludus.errors import EntryPointError, InvalidArgument, InvalidType, MissingExtra, RenderError, listing, shorten
 from ludus.registry.arguments import Creator, check_arguments
 from ludus.registry.ownership import owner
@@ -125,7 +125,7 @@ def _is_built_in(creator: object) -> bool:
     return isinstance(creator, type) and issubclass(creator, Env) and creator.__module__.startswith(BUILT_IN)
 
 
-def _render_mode(creator: Creator, arguments: dict[str, Any], what: str) -> str | None:
+def _render_mode(creator: Creator, arguments: dict[str, object], what: str) -> object:
     """The mode asked for, refused where it cannot be had; None, which asks for nothing, is passed to who takes it."""
     mode = arguments.get("render_mode")
     if mode is not None and isinstance(creator.call, type):
@@ -139,7 +139,7 @@ def _render_mode(creator: Creator, arguments: dict[str, Any], what: str) -> str 
     return None
 
 
-def _check_mode(mode: object, metadata: Mapping[str, Any] | None, name: str, what: str) -> None:
+def _check_mode(mode: object, metadata: Metadata | None, name: str, what: str) -> None:
     modes = list((metadata or {}).get("render_modes") or [])
     if mode not in modes:
         expected = f"a render_mode out of {listing(map(repr, modes))}" if modes else "no render_mode"
@@ -168,12 +168,12 @@ def _adapter(found: object) -> str:
     return "; is there a `return` missing?" if found is None else ""
 
 
-def _copies(arguments: Mapping[str, object]) -> dict[str, Any]:
+def _copies(arguments: Mapping[str, object]) -> dict[str, object]:
     """Values of their own, so that an environment that changes its arguments does not change a spec."""
     return {name: _copy(value) for name, value in arguments.items()}
 
 
-def _copy(value: object) -> Any:
+def _copy(value: object) -> object:
     try:
         return deepcopy(value)
     except Exception:  # a lock, a window, a connection: shared, because it cannot be copied

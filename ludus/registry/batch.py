@@ -14,11 +14,13 @@ from ludus.registry.arguments import Given
 from ludus.registry.assembly import Created
 from ludus.registry.isolation import isolated_batch
 from ludus.registry.lanes import LaneMaker, Lanes
+from ludus.registry.resolution import Target
 from ludus.vector.executor import Executor, Kernel, Process, Serial, Thread, executor_of
 from ludus.wrappers.wrapper_list import wrapper_of
 
 if TYPE_CHECKING:
     from ludus.kernels.rule_env import RuleEnv
+    from ludus.sandbox import Sandbox
 
 __all__ = ["Batch"]
 
@@ -37,7 +39,11 @@ class Batch:
     """How a batch is to run, whatever its lanes are."""
 
     def __init__(
-        self, executor: object, autoreset_mode: AutoresetMode | str, episodes: EpisodePlan | None, wrappers: Any
+        self,
+        executor: object,
+        autoreset_mode: AutoresetMode | str,
+        episodes: EpisodePlan | None,
+        wrappers: Sequence[object],
     ) -> None:
         self.executor = executor_of(executor)
         if callable(wrappers) or isinstance(wrappers, str | Mapping):
@@ -47,13 +53,13 @@ class Batch:
 
     def of(
         self,
-        id: Any,
-        num_envs: Any,
+        id: Target | Sequence[Target],
+        num_envs: int | None,
         given: Given,
         *,
         limits: Mapping[str, Any],
-        each: Mapping[str, Sequence[Any]],
-        isolation: Any,
+        each: Mapping[str, Sequence[object]],
+        isolation: "str | Sandbox | None",
     ) -> Chosen:
         """The batch of these lanes, and why it runs where it does."""
         lanes = Lanes(id, num_envs, given, limits=limits, wrappers=self.wrappers, each=each, isolation=isolation)
@@ -177,7 +183,7 @@ class _Rules(NamedTuple):
     env: "RuleEnv"
     spec: EnvSpec
 
-    def common(self) -> tuple[Any, ...]:
+    def common(self) -> tuple[object, ...]:
         return self.env.rules, self.env.observation_space, self.env.action_space, self.spec.max_episode_steps
 
 

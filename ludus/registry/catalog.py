@@ -1,13 +1,16 @@
 """Catalogs: data files that list a package's environments, read without importing the package."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ludus.core import EnvSpec
 from ludus.core.spec import read_fields
 from ludus.errors import EntryPointError, InvalidSpec, LudusError, listing, shorten
 
-__all__ = ["is_catalog", "locate", "read_catalog"]
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
+__all__ = ["CatalogFile", "is_catalog", "locate", "read_catalog"]
 
 Entry = tuple[str | None, EnvSpec | LudusError]
 """The id it is about, if it is about one, and the spec or what is wrong with it."""
@@ -18,7 +21,20 @@ def is_catalog(entry_point: str) -> bool:
     return entry_point.partition(":")[2].endswith((".toml", ".json"))
 
 
-def locate(entry_point: str, distribution: Any) -> Any:
+class CatalogFile(Protocol):
+    """A file of a package, which may be in an archive."""
+
+    @property
+    def name(self) -> str:
+        """Its last part."""
+        ...
+
+    def read_bytes(self) -> bytes:
+        """All of it."""
+        ...
+
+
+def locate(entry_point: str, distribution: "Distribution") -> CatalogFile:
     """The file that `package.folder:name.toml` names, in the distribution or else where Python finds the package.
 
     Only the top package is looked up, because looking up a subpackage would run its parent.
@@ -28,7 +44,7 @@ def locate(entry_point: str, distribution: Any) -> Any:
 
     module, _, name = entry_point.partition(":")
     top, *folders = module.split(".")
-    installed = distribution.locate_file("/".join([top, *folders, name]))
+    installed: Any = distribution.locate_file("/".join([top, *folders, name]))
     if installed.is_file():
         return installed
     found = find_spec(top) if top else None
@@ -41,7 +57,7 @@ def locate(entry_point: str, distribution: Any) -> Any:
     )
 
 
-def read_catalog(path: Any) -> Iterator[Entry]:
+def read_catalog(path: CatalogFile) -> Iterator[Entry]:
     """What a catalog lists, in its order; an entry that is wrong does not keep the others from being read."""
     import msgspec
 
@@ -51,7 +67,7 @@ def read_catalog(path: Any) -> Iterator[Entry]:
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         yield None, InvalidSpec(f"{path.name}: expected a readable catalog, got {type(error).__name__}: {error}")
         return
-    envs: Any = data.get("envs") if isinstance(data, dict) else None
+    envs: object = data.get("envs") if isinstance(data, dict) else None
     if not isinstance(envs, dict):
         yield None, InvalidSpec(f'{path.name}: expected tables like [envs."my/Maze-v0"], got {shorten(data)}')
         return

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import index
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ludus.core import Env, EnvSpec
 from ludus.core.env import AnyEnv
@@ -11,7 +11,10 @@ from ludus.registry.arguments import LIMITS, NOTHING, Creator, Given
 from ludus.registry.assembly import Created, create, finish
 from ludus.registry.isolation import isolated
 from ludus.registry.make import limited
-from ludus.registry.resolution import ResolvedSpec, resolve
+from ludus.registry.resolution import ResolvedSpec, Target, resolve
+
+if TYPE_CHECKING:
+    from ludus.sandbox import Sandbox
 
 __all__ = ["LaneMaker", "Lanes"]
 
@@ -93,17 +96,17 @@ class Lanes:
 
     def __init__(
         self,
-        id: Any,
-        num_envs: Any,
+        id: Target | Sequence[Target],
+        num_envs: int | None,
         given: Given,
         *,
         limits: Mapping[str, Any],
         wrappers: tuple[WrapLane, ...],
-        each: Mapping[str, Sequence[Any]],
-        isolation: Any,
+        each: Mapping[str, Sequence[object]],
+        isolation: "str | Sandbox | None",
     ) -> None:
         many = isinstance(id, Sequence) and not isinstance(id, str)
-        targets: list[Any] = list(id) if many else [id]
+        targets = list(id) if isinstance(id, Sequence) and not isinstance(id, str) else [id]
         self.count = _count(num_envs, targets if many else None)
         for name, values in each.items():
             if isinstance(values, str | Mapping) or not hasattr(values, "__len__") or len(values) != self.count:
@@ -136,7 +139,7 @@ class Lanes:
         return [*self.makers] * self.count if self.alike else [*self.makers]
 
 
-def _count(num_envs: Any, targets: list[object] | None) -> int:
+def _count(num_envs: int | None, targets: Sequence[object] | None) -> int:
     if targets is not None and num_envs is None:
         num_envs = len(targets)
     try:
@@ -150,6 +153,6 @@ def _count(num_envs: Any, targets: list[object] | None) -> int:
     return number
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> object:
     """A NumPy number as Python's own, as an argument given by itself would be."""
     return value.item() if hasattr(value, "item") and getattr(value, "shape", None) == () else value

@@ -4,12 +4,15 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from importlib.machinery import PathFinder
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ludus.core import EnvId, EnvSpec
 from ludus.errors import EntryPointError, LudusError, MalformedId
 from ludus.registry.catalog import Entry, is_catalog, locate, read_catalog
 from ludus.registry.ownership import DISTRIBUTION
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 __all__ = ["Claim", "Findings", "PluginProblem", "announcing", "discover", "nobody_announces"]
 
@@ -78,7 +81,7 @@ def discover() -> Findings:
     return findings
 
 
-def announcing() -> Iterator[tuple[str, Any]]:
+def announcing() -> Iterator[tuple[str, "Distribution"]]:
     """The distributions with entry points for us; of two with one name, the one that Python would import."""
     if nobody_announces(GROUP):
         return
@@ -98,7 +101,7 @@ def announcing() -> Iterator[tuple[str, Any]]:
             yield package, distribution
 
 
-def _read_distribution(package: str, distribution: Any, findings: Findings) -> None:
+def _read_distribution(package: str, distribution: "Distribution", findings: Findings) -> None:
     try:
         entry_points = [one for one in distribution.entry_points if one.group == GROUP]
     except Exception as error:  # whatever a malformed file makes the standard library raise
@@ -110,7 +113,7 @@ def _read_distribution(package: str, distribution: Any, findings: Findings) -> N
         findings.take(package, _entries(one.name, one.value, distribution), modules)
 
 
-def _entries(name: str, value: str, distribution: object) -> Iterator[Entry]:
+def _entries(name: str, value: str, distribution: "Distribution") -> Iterator[Entry]:
     """What one line of entry_points.txt stands for: a catalog, or one environment."""
     if not is_catalog(value):
         yield _from_line(name, value)

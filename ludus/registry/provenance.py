@@ -190,7 +190,7 @@ def _texts(arguments: object) -> list[str]:
     return found
 
 
-def _decoded(text: str) -> Any:
+def _decoded(text: str) -> object:
     """What a text says to whoever reads it as JSON; None where that is nothing else than it looks like."""
     if text.lstrip()[:1] not in ("{", "[", '"'):
         return None
@@ -226,7 +226,7 @@ def _places(module: str) -> list[str]:
     """The entries of the path under which a module is found."""
     from importlib.util import find_spec
 
-    known: Any = sys.modules.get(module)
+    known = sys.modules.get(module)
     try:
         spec = getattr(known, "__spec__", None) if known is not None else find_spec(module)
     except (ImportError, ValueError):

@@ -1,10 +1,12 @@
 """Registration: from what a user passes to `register` to a spec."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields as fields_of
 from typing import Any, TypedDict
 
 from ludus.core import EnvId, EnvSpec, Security, WrapperSpec
+from ludus.core.entry_point import EntryPoint
+from ludus.core.spec import Arguments
 from ludus.errors import InvalidSpec, RegistrationError, did_you_mean, listing
 
 __all__ = ["SpecFields", "spec_of"]
@@ -18,9 +20,9 @@ class SpecFields(TypedDict, total=False):
     max_episode_steps: int | None
     order_enforce: bool
     disable_env_checker: bool
-    kwargs: dict[str, Any] | None
+    kwargs: Arguments | None
     additional_wrappers: Sequence[WrapperSpec]
-    vector_entry_point: str | Callable[..., Any] | None
+    vector_entry_point: EntryPoint | None
     author: str
     description: str
     tags: Sequence[str]
@@ -35,7 +37,9 @@ class SpecFields(TypedDict, total=False):
 KNOWN = [one.name for one in fields_of(EnvSpec) if one.name not in ("id", "entry_point", "isolation_record")]
 
 
-def spec_of(id: str | EnvSpec, entry_point: Any, fields: Mapping[str, Any], namespace: str | None) -> EnvSpec:
+def spec_of(
+    id: str | EnvSpec, entry_point: EntryPoint | None, fields: Mapping[str, Any], namespace: str | None
+) -> EnvSpec:
     """The spec to register, inside the namespace if there is one."""
     if isinstance(id, EnvSpec):
         if entry_point is not None or fields:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ludus.core import Env, EnvSpec, IsolationRecord, Security
 from ludus.core.spec import Isolation
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ResolvedSpec", "Target", "foreign_spec", "resolve", "spec_meant"]
 
-Target = str | EnvSpec | Callable[..., Any]
+Target = str | EnvSpec | Callable[..., object]
 
 
 class ResolvedSpec:
@@ -52,7 +52,7 @@ class ResolvedSpec:
         """The class or function that makes it, loaded when it is first asked for, and only for this process."""
         return creator_of(self.spec)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without the code, which a worker loads by itself."""
         return {name: value for name, value in self.__dict__.items() if name != "creator"}
 

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from ludus.errors import InvalidArgument, listing, shorten
-from ludus.rubrics.rubric import Rubric, Transition, named_parts, rubric_of
+from ludus.rubrics.rubric import Rubric, RubricLike, Transition, named_parts, rubric_of
 
 __all__ = ["Gate", "Sequential", "WeightedSum"]
 
@@ -19,7 +19,7 @@ class Gate(Rubric):
     0.0
     """
 
-    def __init__(self, rubric: Any, threshold: float = 1.0) -> None:
+    def __init__(self, rubric: RubricLike, threshold: float = 1.0) -> None:
         self.rubric, self.threshold = rubric_of(rubric), _number("threshold", threshold)
 
     @property
@@ -30,7 +30,7 @@ class Gate(Rubric):
     def score(self, transition: Transition) -> float | Awaitable[float]:
         """Ask, and compare."""
         found = self.rubric.asked(transition)
-        return self._passed(found) if isinstance(found, float) else self._passed_later(found)
+        return self._passed_later(found) if isinstance(found, Awaitable) else self._passed(found)
 
     def _passed(self, found: float) -> float:
         return found if found >= self.threshold else 0.0
@@ -59,7 +59,11 @@ class WeightedSum(Rubric):
     {'right': 1.0, 'long': -0.30000000000000004}
     """
 
-    def __init__(self, parts: Mapping[str, Any] | Iterable[Any], weights: Any = None) -> None:
+    def __init__(
+        self,
+        parts: Mapping[str, RubricLike] | Iterable[RubricLike],
+        weights: Mapping[str, float] | Iterable[float] | None = None,
+    ) -> None:
         self._parts = named_parts(parts)
         if not self._parts:
             raise InvalidArgument("WeightedSum: expected at least one rubric, got none")
@@ -77,11 +81,11 @@ class WeightedSum(Rubric):
             try:
                 found.append(part.asked(transition))
             except Exception as error:
-                if all(isinstance(one, float) for one in found):
+                if not any(isinstance(one, Awaitable) for one in found):
                     raise
                 found.append(_raised(error))  # where it is awaited beside the others, which are ended then
                 break
-        scores = [one for one in found if isinstance(one, float)]
+        scores = [one for one in found if not isinstance(one, Awaitable)]
         return self._sum(scores) if len(scores) == len(found) else self._sum_later(found)
 
     def _sum(self, scores: Iterable[float]) -> float:
@@ -91,13 +95,15 @@ class WeightedSum(Rubric):
         return total
 
     async def _sum_later(self, found: list[float | Awaitable[float]]) -> float:
-        asked = {place: asyncio.ensure_future(one) for place, one in enumerate(found) if not isinstance(one, float)}
+        asked = {place: asyncio.ensure_future(one) for place, one in enumerate(found) if isinstance(one, Awaitable)}
         try:
             await asyncio.gather(*asked.values())
         finally:  # where one has failed, nobody waits for the others
             for task in asked.values():
                 task.cancel()
-        return self._sum(asked[place].result() if place in asked else one for place, one in enumerate(found))
+        return self._sum(
+            asked[place].result() if isinstance(one, Awaitable) else one for place, one in enumerate(found)
+        )
 
     def components(self) -> dict[str, float]:
         """Each with its weight; those of a sum inside stand under its name."""
@@ -125,7 +131,7 @@ class Sequential(Rubric):
     5.0
     """
 
-    def __init__(self, *parts: Any) -> None:
+    def __init__(self, *parts: RubricLike | Mapping[str, RubricLike]) -> None:
         several = parts[0] if len(parts) == 1 and isinstance(parts[0], Mapping) else parts
         self._parts = named_parts(several)
 
@@ -139,7 +145,7 @@ class Sequential(Rubric):
         score, parts = 1.0, iter(self._parts.values())
         for part in parts:
             found = part.asked(transition)
-            if not isinstance(found, float):
+            if isinstance(found, Awaitable):
                 return self._rest(found, parts, transition)
             score = found
             if score == 0.0:
@@ -184,7 +190,7 @@ def _weights(names: list[str], given: Any) -> dict[str, float]:
     return {name: _number(f"weights[{name!r}]", one) for name, one in zip(names, listed, strict=True)}
 
 
-def _number(name: str, given: Any) -> float:
+def _number(name: str, given: object) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not isfinite(given):
         raise InvalidArgument(f"{name}: expected a finite number, got {shorten(given)}")
     return float(given)

@@ -4,8 +4,8 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable
 from string import Formatter
-from typing import Any
 
+from ludus.core.snapshot import Memo
 from ludus.errors import EnvError, InvalidArgument, InvalidType, listing, shorten
 from ludus.rubrics.rubric import Rubric, Transition
 from ludus.tools.loop import within
@@ -32,7 +32,7 @@ class Judge(Rubric):
     def __init__(
         self,
         prompt: str | Callable[[Transition], str],
-        complete: Callable[[str], Any],
+        complete: Callable[[str], object],
         *,
         pattern: str = NUMBER,
         bounds: tuple[float, float] | None = (0.0, 1.0),
@@ -60,7 +60,7 @@ class Judge(Rubric):
         found = self.complete(text)
         return self._read_later(found) if inspect.isawaitable(found) else self._read(str(found))
 
-    async def _read_later(self, found: Awaitable[Any]) -> float:
+    async def _read_later(self, found: Awaitable[object]) -> float:
         return self._read(str(await within(found, self.seconds)))
 
     def _read(self, answer: str) -> float:
@@ -78,7 +78,7 @@ class Judge(Rubric):
             return self.default
         return number if self.bounds is None else min(max(number, self.bounds[0]), self.bounds[1])
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Judge":
+    def __deepcopy__(self, memo: Memo) -> "Judge":
         """Whoever is asked is asked by all copies: a client of a model holds connections and locks."""
         twin = object.__new__(type(self))
         vars(twin).update(self.__getstate__())

@@ -1,5 +1,6 @@
 """`RubricReward`: any environment, or a batch of them, with the reward that a rubric gives."""
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -9,7 +10,7 @@ from ludus.core import Env, Info, Step
 from ludus.core.env import ActT, ObsT
 from ludus.core.info import joined, lane_info
 from ludus.errors import InvalidArgument, InvalidType, shorten
-from ludus.rubrics.rubric import REWARD_COMPONENTS, Graded, Rubric, Transition, rubric_of
+from ludus.rubrics.rubric import REWARD_COMPONENTS, Graded, Rubric, RubricLike, Transition, rubric_of
 from ludus.spaces import Tuple
 from ludus.wrappers.lanes import lane_of
 from ludus.wrappers.transform import SAME_STEP, Mask, Transform
@@ -36,7 +37,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
 
     lane_fields = ("_rubrics",)
 
-    def __init__(self, env: Env[ObsT, ActT], rubric: Any, *, own_weight: float = 0.0) -> None:
+    def __init__(self, env: Env[ObsT, ActT], rubric: RubricLike, *, own_weight: float = 0.0) -> None:
         super().__init__(env)
         if isinstance(own_weight, bool) or not np.isfinite(own_weight):
             raise InvalidArgument(f"RubricReward own_weight: expected a finite number, got {shorten(own_weight)}")
@@ -46,9 +47,9 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
             self._rubrics = np.empty(self._lead, dtype=object)
             for lane in range(self._lead[0]):
                 self._rubrics[lane] = _copy(self.rubric)
-        self._action: Any = None
+        self._action: object = None
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[ObsT, Info]:
         """Begin the episodes of these lanes."""
         self._begin(begun)
         return observation, info
@@ -60,12 +61,12 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
         for lane in range(self._lead[0]) if begun is None else np.flatnonzero(begun):
             self._rubrics[lane].reset()
 
-    def before_step(self, action: Any) -> Any:
+    def before_step(self, action: ActT) -> ActT:
         """Remember it."""
         self._action = action
         return action
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[ObsT]:
         """Give the rubric's reward."""
         if self._lead:
             return self._lanes(step, begun)
@@ -79,7 +80,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
         own = self.own_weight * float(transition.reward)
         return graded._replace(reward=graded.reward + own, components={OWN: own, **graded.components})
 
-    def _lanes(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def _lanes(self, step: Step[ObsT], begun: Mask | None) -> Step[ObsT]:
         """Grade each lane that made a step of its own."""
         idle, finals = self.idle(begun), dict(self.final_observations(step.info))
         if self._mode is not SAME_STEP and begun is not None:
@@ -95,7 +96,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
             self._begin(begun)
         return step._replace(reward=rewards, info=self._told(step.info, going, ended))
 
-    def _transition(self, step: Step[Any], lane: int, finals: dict[int, Any]) -> Transition:
+    def _transition(self, step: Step[ObsT], lane: int, finals: Mapping[int, object]) -> Transition:
         action, space = self._action, self.lane_action_space
         # Callers may give a list of the lanes' actions, where that is no other batch.
         action = (

@@ -12,7 +12,17 @@ from ludus.core.info import REWARD_COMPONENTS
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, listing, shorten
 from ludus.tools.loop import Loop
 
-__all__ = ["RUBRIC", "STEP_REWARDS", "Function", "Graded", "Rubric", "Transition", "named_parts", "rubric_of"]
+__all__ = [
+    "RUBRIC",
+    "STEP_REWARDS",
+    "Function",
+    "Graded",
+    "Rubric",
+    "RubricLike",
+    "Transition",
+    "named_parts",
+    "rubric_of",
+]
 
 RUBRIC = "rubric"
 """The entry of `info` with every score of a step, by the path of its part."""
@@ -41,7 +51,7 @@ class Transition(NamedTuple):
         return bool(self.terminated or self.truncated)
 
     @classmethod
-    def of(cls, action: Any, step: Step[Any]) -> "Transition":
+    def of(cls, action: object, step: Step[object]) -> "Transition":
         """An action and what came of it."""
         return cls(action, *step)
 
@@ -132,14 +142,14 @@ class Rubric(ABC):
         for part in self.parts.values():
             part.close()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """A copy has a loop of its own."""
         return {name: one for name, one in vars(self).items() if name != "_loop"}
 
     def __call__(self, transition: Transition) -> float:
         """The score, checked and kept; one that is to be awaited runs in a loop of its own."""
         found = self.asked(transition)
-        if isinstance(found, float):
+        if not isinstance(found, Awaitable):
             return found
         if self._loop is None:
             self._loop = Loop()
@@ -148,14 +158,14 @@ class Rubric(ABC):
     async def ask(self, transition: Transition) -> float:
         """The same, where somebody awaits it."""
         found = self.asked(transition)
-        return found if isinstance(found, float) else await found
+        return await found if isinstance(found, Awaitable) else found
 
     def asked(self, transition: Transition) -> float | Awaitable[float]:
         """The score, checked and kept, or what gives it once it is awaited: for rubrics that ask several at once."""
-        found: Any = self.score(transition)
+        found: object = self.score(transition)
         return self._later(found) if inspect.isawaitable(found) else self._kept(found)
 
-    async def _later(self, found: Awaitable[Any]) -> float:
+    async def _later(self, found: Awaitable[object]) -> float:
         return self._kept(await found)
 
     def _kept(self, found: Any) -> float:
@@ -190,7 +200,7 @@ class Function(Rubric):
     1.0
     """
 
-    def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
+    def __init__(self, function: Callable[..., float], name: str | None = None) -> None:
         known = (*Transition._fields, "transition")
         parameters = inspect.signature(function).parameters
         unknown = [one for one in parameters if one not in known]
@@ -217,12 +227,12 @@ async def _awaited(found: Awaitable[float]) -> float:
     return await found
 
 
-def _rubrics_in(name: str, value: Any) -> Iterator[tuple[str, Rubric]]:
+def _rubrics_in(name: str, value: object) -> Iterator[tuple[str, Rubric]]:
     """Rubrics that an attribute is or holds; a name that begins with `_` is as good as any."""
     if isinstance(value, Rubric):
         yield name.removeprefix("_"), value
         return
-    held: Iterable[tuple[Any, Any]] = ()
+    held: Iterable[tuple[object, object]] = ()
     if isinstance(value, list | tuple):
         held = enumerate(value)
     elif isinstance(value, dict):
@@ -232,7 +242,11 @@ def _rubrics_in(name: str, value: Any) -> Iterator[tuple[str, Rubric]]:
             yield f"{name.removeprefix('_')}.{key}", one
 
 
-def rubric_of(given: Any) -> Rubric:
+RubricLike = Rubric | Callable[..., float]
+"""A rubric, or a function that is taken as one."""
+
+
+def rubric_of(given: RubricLike) -> Rubric:
     """A rubric as it is; a function as one."""
     if isinstance(given, Rubric):
         return given

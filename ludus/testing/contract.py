@@ -1,7 +1,7 @@
 """Contracts as test classes: one test for each rule, for pytest or any runner that collects `test_` methods."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from inspect import getattr_static, signature
 from types import FunctionType
 from typing import Any, ClassVar, Generic
@@ -51,7 +51,7 @@ class Contract(Generic[SubjectT]):
         return kind._examination
 
 
-def _test_of(rule: Rule[Any]) -> Any:
+def _test_of(rule: Rule[Any]) -> Callable[[Contract[Any]], None]:
     def test(self: Contract[Any]) -> None:
         __tracebackhide__ = True  # pytest then shows the finding, not this function
         outcome = self.examination().outcome(rule)

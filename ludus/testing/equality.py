@@ -58,7 +58,7 @@ def difference(a: object, b: object, path: str = "value", *, exact: bool = True)
     return next((one for one in found if one is not None), None)
 
 
-def parts(value: Any) -> dict[str, Any] | None:
+def parts(value: Any) -> dict[str, object] | None:
     """What a structured value is made of, each under the path that leads to it; None for a value without parts."""
     if isinstance(value, Mapping):
         return {f'["{key}"]' if isinstance(key, str) else f"[{key!r}]": one for key, one in value.items()}
@@ -77,7 +77,7 @@ def parts(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def arrays(value: Any, path: str = "") -> Iterator[tuple[str, Array]]:
+def arrays(value: object, path: str = "") -> Iterator[tuple[str, Array]]:
     """Every NumPy array in a structured value, with its path."""
     if isinstance(value, np.ndarray):
         yield path, value
@@ -119,7 +119,7 @@ def _array_difference(a: object, b: object, path: str, exact: bool) -> Differenc
 def _same(a: object, b: object) -> bool:
     if a is b:
         return True
-    equal: Any = a == b
+    equal: object = a == b
     return bool(equal)
 
 

@@ -3,7 +3,6 @@
 import random
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
@@ -32,11 +31,11 @@ def global_random(seed: int = 0) -> Generator[None]:
         np.random.set_state(saved[1])  # noqa: NPY002
 
 
-def global_states() -> dict[str, Any]:
+def global_states() -> dict[str, object]:
     """The state of each global generator, by the name users know it under."""
     return {"random": random.getstate(), "np.random": np.random.get_state()}  # noqa: NPY002
 
 
-def moved(before: dict[str, Any]) -> list[str]:
+def moved(before: dict[str, object]) -> list[str]:
     """The global generators that were drawn from, or seeded, since `before`."""
     return [name for name, state in global_states().items() if not data_equal(state, before[name])]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludus.core import AutoresetMode, VectorEnv
+from ludus.core import AutoresetMode, Info, VectorEnv
 from ludus.core.env import AnyEnv
 from ludus.errors import ContractViolation, InvalidMask, shorten
 from ludus.seeding import Seed
@@ -17,7 +17,7 @@ from ludus.testing.rule import raised
 
 __all__ = ["HistoryEvent", "Interrupted", "Player", "as_step", "first_difference", "plain_history", "play", "played"]
 
-Watch = Callable[[Any, Any], None]
+Watch = Callable[[object, Info], None]
 """Called with the observation and info just returned, before anything else happens."""
 
 
@@ -29,11 +29,11 @@ class HistoryEvent(NamedTuple):
     """What one call of `reset` (then without reward and flags) or `step` gave."""
 
     label: str
-    observation: Any
+    observation: object
     reward: Any
     terminated: Any
     truncated: Any
-    info: Any
+    info: Info
 
 
 class Player:
@@ -41,12 +41,12 @@ class Player:
 
     def __init__(self, env: AnyEnv, seed: int, watch: Watch | None = None) -> None:
         self.env, self.watch = env, watch
-        self.space: Space[Any] = deepcopy(env.action_space)
+        self.space: Space[object] = deepcopy(env.action_space)
         self.space.seed(seed)
         self.events: list[HistoryEvent] = []
         self.steps = 0
         self.needs_reset = True
-        self.mask: Any = None
+        self.mask: object = None
         self.written = ""
         """The first step that wrote into the action it was given, in words."""
 
@@ -90,7 +90,7 @@ class Player:
         begin = len(self.events)
         return self.run(steps).events[begin:]
 
-    def choose(self) -> Any:
+    def choose(self) -> object:
         """The next action."""
         if self.mask is None:
             return self.space.sample()
@@ -104,13 +104,13 @@ class Player:
             return f"reset(seed={seed!r})"
         return f"reset() after step {self.steps}" if self.steps else "reset()"
 
-    def _record(self, label: str, observation: object, outcome: tuple[object, object, object], info: Any) -> None:
+    def _record(self, label: str, observation: object, outcome: tuple[object, object, object], info: Info) -> None:
         self.events.append(HistoryEvent(label, *deepcopy((observation, *outcome)), deepcopy(info)))
         self.mask = deepcopy(info.get("action_mask"))
         if self.watch is not None:
             self.watch(observation, info)
 
-    def _call(self, label: str, call: Callable[[], object]) -> Any:
+    def _call(self, label: str, call: Callable[[], object]) -> object:
         try:
             return call()
         except Exception as failure:
@@ -123,14 +123,14 @@ class Player:
         return bool(np.any(terminated) or np.any(truncated))
 
 
-def as_pair(result: object, label: str = "reset") -> tuple[Any, Any]:
+def as_pair(result: object, label: str = "reset") -> tuple[object, Info]:
     """`reset`'s observation and info; raises ContractViolation for anything else."""
     if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
         raise ContractViolation(f"{label}: expected a pair (observation, info dictionary), got {_layout(result)}")
     return result
 
 
-def as_step(result: object, label: str = "step") -> tuple[Any, Any, Any, Any, Any]:
+def as_step(result: object, label: str = "step") -> tuple[object, Any, Any, Any, Info]:
     """`step`'s five values; raises ContractViolation for anything else."""
     if not isinstance(result, tuple) or len(result) != 5:
         raise ContractViolation(

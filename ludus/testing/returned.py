@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ludus.core import Info
+from ludus.spaces.array_space import Array
 from ludus.testing.equality import arrays, difference
 
 __all__ = ["Kept", "Keeper", "Part", "writable_arrays"]
@@ -35,21 +37,21 @@ class Keeper:
     """
 
     def __init__(self) -> None:
-        self.returned: dict[Part, list[Any]] = {"observation": [], "info": []}
+        self.returned: dict[Part, list[object]] = {"observation": [], "info": []}
 
-    def __call__(self, observation: Any, info: Any) -> None:
+    def __call__(self, observation: object, info: Info) -> None:
         """Hold on to them."""
         self.returned["observation"].append(observation)
         self.returned["info"].append(info)
 
-    def kept(self, part: Part, labels: Sequence[str], then: Sequence[Any]) -> Kept:
+    def kept(self, part: Part, labels: Sequence[str], then: Sequence[object]) -> Kept:
         """What became of them, where `then` are the copies that were made when they came."""
         now = self.returned[part]
         writable = any(writable_arrays(one) for one in now)
         return Kept(_changed(part, labels, then, now), _shared(part, labels, now), writable)
 
 
-def writable_arrays(value: object) -> list[Any]:
+def writable_arrays(value: object) -> list[Array]:
     """The arrays of numbers in a value that can be written into."""
     return [array for _, array in arrays(value) if array.flags.writeable and array.dtype.kind in "biuf"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from inspect import getdoc
 from pathlib import PurePath
 from traceback import extract_tb
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from ludus.testing.global_random import global_random
 from ludus.testing.report import Finding, Report, ReportNote
@@ -155,6 +155,6 @@ def raised(failure: BaseException) -> str:
     return " ".join(text.split())[:300] + where
 
 
-def _crash(rule: Rule[Any], failure: Exception) -> Finding:
+def _crash(rule: Rule[SubjectT], failure: Exception) -> Finding:
     message = f"expected the rule to be checked to its end, got {raised(failure)}"
     return Finding("error", rule.name, message, f"remove the cause of the exception; the rule is: {rule.law}")

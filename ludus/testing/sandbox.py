@@ -102,7 +102,7 @@ def check_sandbox(sandbox: Sandbox | str | None = None) -> Report:
     return Report(box.backend.name, tuple(due), tuple(findings), left)
 
 
-def _aim(undo: ExitStack) -> dict[str, Any]:
+def _aim(undo: ExitStack) -> dict[str, object]:
     """What is tried for: a file, a folder, a service, a process and a variable, each made for it."""
     folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="ludus-self-check-")))
     folder.chmod(0o755)

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from ludus.errors import InvalidType, shorten
+from ludus.seeding import Seed
 from ludus.spaces import Space
 
 __all__ = ["GARBAGE", "SpaceSubject"]
 
-GARBAGE: tuple[Any, ...] = (
+GARBAGE: tuple[object, ...] = (
     None, True, -1, 0, 7, 10**30, 1.5, float("nan"), float("inf"), 1j, "", "text", b"bytes", object(), print, int,
     (), (0,), (None, None), [], [None], [[1], [2, 3]], {}, {"a": 1}, {1, 2},
     np.int8(1), np.float64(0.5), np.bool_(True), np.datetime64("2020-01-01"),
@@ -34,15 +34,17 @@ class SpaceSubject:
             shorten(target, 60) if isinstance(target, Space) else getattr(target, "__name__", shorten(target, 60))
         )
 
-    def fresh(self, seed: Any = None) -> Space[Any]:
+    def fresh(self, seed: Seed | None = None) -> Space[object]:
         """A copy of the space, seeded by `seed`, by default the subject's own."""
         space = self.made()
         space.seed(self.seed if seed is None else seed)
         return space
 
-    def made(self) -> Space[Any]:
+    def made(self) -> Space[object]:
         """The space as it was given or made, copied."""
-        found: Any = self._target if isinstance(self._target, Space) or not callable(self._target) else self._target()
+        found: object = (
+            self._target if isinstance(self._target, Space) or not callable(self._target) else self._target()
+        )
         if not isinstance(found, Space):
             raise InvalidType(
                 f"check_space: expected a ludus Space, its class or a function that makes one, got {shorten(found)}"
@@ -50,7 +52,7 @@ class SpaceSubject:
         return deepcopy(found)
 
     @cached_property
-    def samples(self) -> list[Any]:
+    def samples(self) -> list[object]:
         """Some values of the space."""
         space = self.fresh()
         return [space.sample() for _ in range(SAMPLES)]
@@ -59,5 +61,5 @@ class SpaceSubject:
         """Nothing is held."""
 
 
-SpaceTarget = Space[Any] | type[Space[Any]] | Callable[[], Space[Any]]
+SpaceTarget = Space[object] | type[Space[object]] | Callable[[], Space[object]]
 """A space, its class, or a function that makes one."""

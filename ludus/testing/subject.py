@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from ludus.client.remote_env import RemoteEnv
-from ludus.core import Env, EnvSpec, Wrapper
+from ludus.core import Env, EnvSpec, Info, Wrapper
 from ludus.core.entry_point import import_named, load_entry_point, member
 from ludus.core.env import AnyEnv
 from ludus.core.legacy import accepts
@@ -16,6 +16,7 @@ from ludus.errors import InvalidType, shorten
 from ludus.registry import make, spec
 from ludus.registry.resolution import resolve
 from ludus.registry.trust import required_before_import
+from ludus.seeding import Seed
 from ludus.testing.global_random import global_random
 from ludus.testing.history import HistoryEvent, Watch, play, played
 from ludus.testing.returned import Keeper, Kept
@@ -56,7 +57,7 @@ class Clock:
     def __init__(self) -> None:
         self._until, self._seen = time.monotonic() + MAX_HISTORY_S, 0
 
-    def __call__(self, observation: Any, info: Any) -> None:
+    def __call__(self, observation: object, info: Info) -> None:
         """Count what is seen."""
         self._seen += 1
         if self._seen > FEWEST_STEPS and time.monotonic() > self._until:
@@ -73,11 +74,11 @@ class Subject:
         found = _resolved(target) if isinstance(target, str) else target
         self.instance = found if isinstance(found, Env) and not _remakable(found) else None
         self._make, self._creator = (None, None) if self.instance is not None else _makers(found)
-        self._made: list[Any] = []
+        self._made: list[AnyEnv] = []
 
     # --- environments ---
 
-    def make(self, **arguments: Any) -> AnyEnv:
+    def make(self, **arguments: object) -> AnyEnv:
         """A new environment; raises Unchecked where there is only one instance."""
         if self._make is None:
             raise Unchecked(ONE_INSTANCE)
@@ -87,7 +88,7 @@ class Subject:
             self.name = str(env) if isinstance(env, Wrapper) else type(env).__name__
         return env
 
-    def fresh(self, **arguments: Any) -> AnyEnv:
+    def fresh(self, **arguments: object) -> AnyEnv:
         """A new environment, made under pinned global generators."""
         with global_random():
             return self.make(**arguments)
@@ -146,7 +147,7 @@ class Subject:
     def _played(self, clock: Clock | None) -> Played:
         keeper = Keeper()
 
-        def watch(observation: Any, info: Any) -> None:
+        def watch(observation: object, info: Info) -> None:
             keeper(observation, info)
             if clock is not None:
                 clock(observation, info)
@@ -163,14 +164,14 @@ class Subject:
         )
 
     def play(
-        self, env: AnyEnv, *, seed: Any = None, steps: int | None = None, watch: Watch | None = None
+        self, env: AnyEnv, *, seed: Seed | None = None, steps: int | None = None, watch: Watch | None = None
     ) -> list[HistoryEvent]:
         """The history of `seed`, by default the subject's own."""
         seed = self.seed if seed is None else seed
         return play(env, seed=seed, steps=self.steps if steps is None else steps, watch=watch)
 
 
-def _resolved(text: str) -> Any:
+def _resolved(text: str) -> object:
     """`module:Class` is the bare class, whatever it is registered as; an id is what `make` gives.
 
     Where trust asks for isolation, nothing is loaded here: it is what `make` gives, too.
@@ -197,7 +198,7 @@ def _remakable(env: AnyEnv) -> bool:
         return False
 
 
-def _makers(found: object) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
+def _makers(found: object) -> tuple[Callable[..., Any], Callable[..., object] | None]:
     """What makes an environment, and the class or function under it that the arguments go to, if it may be loaded."""
     if isinstance(found, Env):
         spec: Any = found.spec
@@ -211,7 +212,7 @@ def _makers(found: object) -> tuple[Callable[..., Any], Callable[..., Any] | Non
     raise InvalidType(f"check_env: expected {expected}, got {shorten(found)}")
 
 
-def _creator(spec: EnvSpec) -> Callable[..., Any] | None:
+def _creator(spec: EnvSpec) -> Callable[..., object] | None:
     """What a spec names, loaded; None where it runs in isolation only."""
     return None if resolve(spec).sandbox is not None else load_entry_point(spec.entry_point or "", spec.id)
 

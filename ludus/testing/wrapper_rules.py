@@ -23,12 +23,12 @@ __all__ = [
 ]
 
 AnyWrapper = Wrapper[Any, Any, Any, Any]
-Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+Call = tuple[str, tuple[object, ...], dict[str, object]]
 
 
 def is_a_wrapper(subject: Subject) -> Found:
     """What is checked makes a `ludus.Wrapper` around an environment."""
-    env: Any = subject.env()
+    env: object = subject.env()
     if not isinstance(env, Wrapper):
         yield error(f"{subject.name}: expected a ludus.Wrapper, got {shorten(env)}", "derive it from ludus.Wrapper")
     elif not isinstance(getattr(env, "env", None), Env):
@@ -92,8 +92,8 @@ def _recorded(bottom: AnyEnv) -> list[Call]:
     return calls
 
 
-def _recording(name: str, method: Callable[..., object], calls: list[Call]) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
+def _recording(name: str, method: Callable[..., object], calls: list[Call]) -> Callable[..., object]:
+    def call(*args: object, **kwargs: object) -> object:
         calls.append((name, deepcopy(args), deepcopy(kwargs)))
         return method(*args, **kwargs)
 

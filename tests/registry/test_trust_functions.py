@@ -133,7 +133,7 @@ PLAIN = {
     *("more", "msg", "name_prefix", "names", "namespace", "network", "new_max", "new_min", "noop", "ns", "obs"),
     *("observation_mode", "options", "other", "others", "out", "outcome", "params", "parts", "pattern"),
     *("print_registry", "prompt", "provider", "purpose", "python", "query", "ready", "record", "reference"),
-    *("render_mode", "request", "rubric", "sandbox", "save_logger", "say", "score", "scores", "session"),
+    *("render_mode", "request", "sandbox", "save_logger", "say", "score", "scores", "session"),
     *("shared_memory", "shell", "shown", "signed_by", "space", "space_type", "store", "string", "tags", "title"),
     *("token", "tokens", "tools", "transform", "value", "vector_kwargs", "vectorization_mode", "version", "weights"),
     *("where", "who", "x"),

@@ -31,7 +31,7 @@ class Contestant:
         self._envs.close()
 
 
-def _bytes(value: Any) -> int:
+def _bytes(value: object) -> int:
     if isinstance(value, np.ndarray):
         return value.nbytes
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()

@@ -48,12 +48,12 @@ def workload(gymnasium: Any, name: str) -> Any:
     class Cheap(gymnasium.Env):
         observation_space, action_space, length = box(0.0, 1000.0, (4,), np.float32), discrete(2), 200
 
-        def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        def reset(self, *, seed: int | None = None, options: object = None) -> tuple[object, dict[str, object]]:
             super().reset(seed=seed)
             self.count = 0
             return np.full(4, 0.0, np.float32), {}
 
-        def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        def step(self, action: object) -> tuple[object, float, bool, bool, dict[str, object]]:
             self.count += 1
             return np.full(4, self.count, np.float32), 1.0, self.count >= self.length, False, {}
 
@@ -61,11 +61,11 @@ def workload(gymnasium: Any, name: str) -> Any:
         observation_space = box(0, 255, (84, 84, 4), np.uint8)
         frames = np.random.default_rng(0).integers(0, 256, (8, 84, 84, 4), dtype=np.uint8)
 
-        def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        def reset(self, *, seed: int | None = None, options: object = None) -> tuple[object, dict[str, object]]:
             super().reset(seed=seed)
             return self.frames[0], {}
 
-        def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        def step(self, action: object) -> tuple[object, float, bool, bool, dict[str, object]]:
             self.count += 1
             return self.frames[self.count % 8], 1.0, self.count >= self.length, False, {}
 

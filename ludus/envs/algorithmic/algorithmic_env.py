@@ -47,7 +47,7 @@ class AlgorithmicEnv(Drawn, RuleEnv):
         return "".join(self.charmap[one] for one in symbols)
 
     @property
-    def input_data(self) -> list[Any]:
+    def input_data(self) -> list[int] | list[list[int]]:
         """The input: a list of symbols, of columns where there is more than one row; empty before the first reset."""
         if self._state is None:
             return []
@@ -65,7 +65,7 @@ class AlgorithmicEnv(Drawn, RuleEnv):
         return self.params.starting_min_length if self._state is None else self._state.min_length
 
     @property
-    def read_head_position(self) -> Any:
+    def read_head_position(self) -> int | tuple[int, int]:
         """The reading head's column, or column and row where there is more than one row."""
         x, y = (0, 0) if self._state is None else (self._state.x, self._state.y)
         return (x, y) if self.params.rows > 1 else x
@@ -85,9 +85,9 @@ class AlgorithmicEnv(Drawn, RuleEnv):
         """The sum of this episode's rewards; None before the first reset."""
         return None if self._state is None else self._state.total
 
-    def get_keys_to_action(self) -> dict[Any, tuple[int, int, int]]:
+    def get_keys_to_action(self) -> dict[str | tuple[str, str], tuple[int, int, int]]:
         """To play: arrows move, a symbol writes itself and moves right, or where an arrow held with it says."""
-        keys: dict[Any, tuple[int, int, int]] = {}
+        keys: dict[str | tuple[str, str], tuple[int, int, int]] = {}
         for move, arrow in enumerate(self.MOVEMENTS):
             keys[arrow] = (move, 0, 0)
             for symbol, letter in enumerate(self.charmap[:-1]):
@@ -137,6 +137,6 @@ class AlgorithmicEnv(Drawn, RuleEnv):
         return self.board() if self.render_mode == "ansi" and self._state is not None else super().render()
 
 
-def _check_range(what: str, value: Any, most: int) -> None:
+def _check_range(what: str, value: object, most: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
         raise InvalidArgument(f"{what}: expected an integer from 1 to {most}, got {shorten(value)}")

@@ -1,6 +1,6 @@
 """Copy: write what is on the input."""
 
-from typing import Any
+import numpy as np
 
 from ludus.envs.algorithmic.algorithmic_env import AlgorithmicEnv
 from ludus.envs.algorithmic.tape import Params, State, blank, observe, promoted, ready, step
@@ -9,7 +9,7 @@ from ludus.kernels import Rules
 __all__ = ["Copy"]
 
 
-def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
+def begin(rng: np.random.Generator, params: Params, grade: tuple[int, int]) -> State:
     """Random symbols; the target is the same."""
     tape, length = blank(rng, params, grade[0])
     for place in range(length):
@@ -17,12 +17,12 @@ def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
     return ready(tape, length, tape[:, 0].copy(), length, length + length + 4, grade)
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """At the first grade."""
     return begin(rng, params, (params.starting_min_length, 0))
 
 
-def renew(state: State, rng: Any, params: Params) -> State:
+def renew(state: State, rng: np.random.Generator, params: Params) -> State:
     """At the grade that the last episode led to."""
     return begin(rng, params, promoted(state, params))
 

@@ -1,7 +1,5 @@
 """DuplicatedInput: write each symbol once, though the input has it several times."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.envs.algorithmic.algorithmic_env import AlgorithmicEnv
@@ -12,7 +10,7 @@ from ludus.kernels import Rules
 __all__ = ["DuplicatedInput"]
 
 
-def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
+def begin(rng: np.random.Generator, params: Params, grade: tuple[int, int]) -> State:
     """Random symbols, each `duplication` times; the target has each once."""
     tape, length = blank(rng, params, grade[0])
     target = np.zeros(MAX_TAPE_LENGTH, dtype=np.int8)
@@ -25,12 +23,12 @@ def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
     return ready(tape, length, target, count, length + count + 4, grade)
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """At the first grade."""
     return begin(rng, params, (params.starting_min_length, 0))
 
 
-def renew(state: State, rng: Any, params: Params) -> State:
+def renew(state: State, rng: np.random.Generator, params: Params) -> State:
     """At the grade that the last episode led to."""
     return begin(rng, params, promoted(state, params))
 

@@ -1,7 +1,5 @@
 """Reverse: write the input backwards."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.envs.algorithmic.algorithmic_env import AlgorithmicEnv
@@ -11,7 +9,7 @@ from ludus.kernels import Rules
 __all__ = ["Reverse"]
 
 
-def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
+def begin(rng: np.random.Generator, params: Params, grade: tuple[int, int]) -> State:
     """Random symbols; the target is backwards."""
     tape, length = blank(rng, params, grade[0])
     target = np.zeros(MAX_TAPE_LENGTH, dtype=np.int8)
@@ -21,12 +19,12 @@ def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
     return ready(tape, length, target, length, length + length + 4, grade)
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """At the first grade."""
     return begin(rng, params, (params.starting_min_length, 0))
 
 
-def renew(state: State, rng: Any, params: Params) -> State:
+def renew(state: State, rng: np.random.Generator, params: Params) -> State:
     """At the grade that the last episode led to."""
     return begin(rng, params, promoted(state, params))
 

@@ -1,7 +1,5 @@
 """ReversedAddition: add numbers written below each other, lowest digit first."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.envs.algorithmic.algorithmic_env import AlgorithmicEnv
@@ -12,7 +10,7 @@ from ludus.kernels import Rules
 __all__ = ["ReversedAddition"]
 
 
-def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
+def begin(rng: np.random.Generator, params: Params, grade: tuple[int, int]) -> State:
     """Random digits in `rows` rows; the target is their sum. The time allowed goes by the input's length alone."""
     tape, length = blank(rng, params, grade[0])
     target = np.zeros(MAX_TAPE_LENGTH + 1, dtype=np.int8)
@@ -28,12 +26,12 @@ def begin(rng: Any, params: Params, grade: tuple[int, int]) -> State:
     return ready(tape, length, target, length + 1 if carry > 0 else length, length * 2 + 4, grade)
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """At the first grade."""
     return begin(rng, params, (params.starting_min_length, 0))
 
 
-def renew(state: State, rng: Any, params: Params) -> State:
+def renew(state: State, rng: np.random.Generator, params: Params) -> State:
     """At the grade that the last episode led to."""
     return begin(rng, params, promoted(state, params))
 

@@ -7,7 +7,7 @@ the state carries the least length of inputs from one episode to the next.
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,9 @@ class Params(NamedTuple):
     """By how much a good episode's return may miss the best."""
 
 
-def step(state: State, action: tuple[int, int, int], rng: Any, params: Params) -> tuple[State, float, bool]:
+def step(
+    state: State, action: tuple[int, int, int], rng: np.random.Generator, params: Params
+) -> tuple[State, float, bool]:
     """Write, or do not; then move the reading head. A wrong symbol ends the episode, and so does the last right one."""
     move, write, symbol = action
     reward, ended, written = 0.0, False, state.written
@@ -95,7 +97,7 @@ def observe(state: State, params: Params) -> int:
     return params.base
 
 
-def blank(rng: Any, params: Params, min_length: int) -> tuple[Symbols, int]:
+def blank(rng: np.random.Generator, params: Params, min_length: int) -> tuple[Symbols, int]:
     """An empty tape, and how much of it to fill."""
     return np.zeros((MAX_TAPE_LENGTH, params.rows), dtype=np.int8), min_length + int(rng.integers(3))
 

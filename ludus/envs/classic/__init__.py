@@ -1,7 +1,7 @@
 """Classic control: CartPole, MountainCar, Pendulum, Acrobot, with the histories everybody knows, bit for bit."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 # Loaded when used: whoever makes one of them needs none of the others.
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -3,8 +3,9 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
+from collections.abc import Sequence
 from math import cos, pi, sin
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,14 +59,14 @@ class Params(NamedTuple):
     start_high: float = 0.1
 
 
-def reset(rng: Any, params: Params) -> Angles:
+def reset(rng: np.random.Generator, params: Params) -> Angles:
     """Both links hanging, all four quantities uniform between `start_low` and `start_high`, in single precision."""
     low, high = params.start_low, params.start_high
     theta1, theta2 = single(rng.uniform(low, high)), single(rng.uniform(low, high))
     return theta1, theta2, single(rng.uniform(low, high)), single(rng.uniform(low, high))
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[Angles, float, bool]:
+def step(state: State, action: int, rng: np.random.Generator, params: Params) -> tuple[Angles, float, bool]:
     """One fourth-order Runge-Kutta step under a constant torque."""
     torque = drawn_torque(action, rng, params)
     a1, a2, v1, v2 = state
@@ -91,7 +92,7 @@ def step(state: State, action: int, rng: Any, params: Params) -> tuple[Angles, f
     return after, 0.0 if above else -1.0, above
 
 
-def drawn_torque(action: int, rng: Any, params: Params) -> float:
+def drawn_torque(action: int, rng: np.random.Generator, params: Params) -> float:
     """The torque of an action, with its noise."""
     torque = params.AVAIL_TORQUE[action]
     if params.torque_noise_max > 0:
@@ -184,7 +185,7 @@ class Acrobot(ClassicEnv):
             raise InvalidArgument(f"book_or_nips: expected 'book' or 'nips', got {value!r}")
         self.params = self.params._replace(nips=value == "nips")
 
-    def _state_dtype(self, state: Any) -> Any:
+    def _state_dtype(self, state: Sequence[float]) -> type[np.floating]:
         return np.float32 if all(map(is_single, state)) else np.float64  # a first state is drawn in single precision
 
     # --- hooks, by Gymnasium's names ---
@@ -200,17 +201,19 @@ class Acrobot(ClassicEnv):
         return is_above(*self._viewed_state()[:2])
 
     @hook
-    def _dsdt(self, s_augmented: Any) -> tuple[float, float, float, float, float]:
+    def _dsdt(self, s_augmented: NDArray[np.float64]) -> tuple[float, float, float, float, float]:
         """How fast the state changes; the torque is its last number, and does not."""
         theta1, theta2, dtheta1, dtheta2, torque = s_augmented
         first, second = _accelerations(theta1, theta2, dtheta1, dtheta2, torque, self.params)
         return dtheta1, dtheta2, first, second, 0.0
 
-    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+    def _hooked_functions(self, changed: list[str]) -> tuple[object, object, object] | None:
         hooks = {"_get_ob", "_terminal", "_dsdt"}
         return None if hooks.isdisjoint(changed) else (self._advanced, self._observed, None)
 
-    def _advanced(self, state: State, action: int, rng: Any, params: Params) -> tuple[Any, float, bool]:
+    def _advanced(
+        self, state: State, action: int, rng: np.random.Generator, params: Params
+    ) -> tuple[object, float, bool]:
         if "_dsdt" in overridden(self):
             self._state = self._integrated(state, drawn_torque(action, rng, params), params)
         else:
@@ -228,7 +231,7 @@ class Acrobot(ClassicEnv):
         theta1, theta2, theta1_dot, theta2_dot, _ = (first + dt / 6.0 * (p + 2 * q + 2 * r + s)).tolist()
         return limited(theta1, theta2, theta1_dot, theta2_dot, params)
 
-    def _observed(self, state: State, params: Params) -> Any:
+    def _observed(self, state: State, params: Params) -> NDArray[np.float32]:
         del state, params  # those of the environment, which a hook reads by itself
         return self._get_ob()
 

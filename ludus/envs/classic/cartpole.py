@@ -4,7 +4,7 @@
 # ruff: noqa: ARG001
 
 from math import cos, pi, sin
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,13 +48,15 @@ class Params(NamedTuple):
     start_high: float = 0.05
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """All four quantities uniform between `start_low` and `start_high`."""
     low, high = params.start_low, params.start_high
     return State(rng.uniform(low, high), rng.uniform(low, high), rng.uniform(low, high), rng.uniform(low, high))
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[tuple[float, float, float, float], float, bool]:
+def step(
+    state: State, action: int, rng: np.random.Generator, params: Params
+) -> tuple[tuple[float, float, float, float], float, bool]:
     """One Euler step under a push of fixed force."""
     x, x_dot, theta, theta_dot = state
     # Unpacked at once: fourteen look-ups by name would take as long as the physics.

@@ -1,16 +1,19 @@
 """`ClassicEnv`: rules over a few numbers, whose state is an array to who reads it; and bounds of its first state."""
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ludus.core import Info
+from ludus.core.options import Options
 from ludus.core.state import state_data
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.viewed_env import ViewedRuleEnv
 from ludus.rendering import Drawn
+from ludus.spaces.array_space import Array
 
 __all__ = ["ClassicEnv", "reset_bounds"]
 
@@ -43,7 +46,7 @@ class ClassicEnv(Drawn, ViewedRuleEnv):
         else:
             RuleEnv.state.__set__(self, value)
 
-    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+    def state_data(self, *, private: bool = False) -> Info:
         """The rules' state by the names of its fields, private as a whole."""
         return {} if self._state is None or not private else state_data(self._fields(), private=True)
 
@@ -51,24 +54,24 @@ class ClassicEnv(Drawn, ViewedRuleEnv):
         """The rules' own state, whose fields have names."""
         return self.rules.state._make(self._viewed_state())
 
-    def reset_params(self, options: dict[str, Any]) -> Any:
+    def reset_params(self, options: Options) -> Any:
         """`low` and `high` set the range of the first state."""
         low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
         return self.params._replace(start_low=low, start_high=high)
 
-    def _view_of(self, state: Any) -> NDArray[Any]:
+    def _view_of(self, state: Sequence[float]) -> Array:
         return np.array(state, self._state_dtype(state))
 
-    def _state_of(self, view: NDArray[Any]) -> tuple[float, ...]:
+    def _state_of(self, view: Array) -> tuple[float, ...]:
         return tuple(view.tolist())
 
-    def _state_dtype(self, state: Any) -> Any:
+    def _state_dtype(self, state: Sequence[float]) -> type[np.floating]:
         """The precision that a state has for the programs that compute with it."""
         del state
         return np.float64
 
 
-def reset_bounds(options: dict[str, Any], low: float, high: float) -> tuple[float, float]:
+def reset_bounds(options: Options, low: float, high: float) -> tuple[float, float]:
     """`options["low"]` and `options["high"]` as floats, or the defaults; everything else is refused."""
     unknown = [name for name in options if name not in ("low", "high")]
     if unknown:

@@ -4,7 +4,7 @@
 # ruff: noqa: ARG001
 
 from math import cos
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,12 +39,14 @@ class Params(NamedTuple):
     start_high: float = -0.4
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """At rest near the bottom, between `start_low` and `start_high`."""
     return State(rng.uniform(params.start_low, params.start_high), 0.0)
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[tuple[float, float], float, bool]:
+def step(
+    state: State, action: int, rng: np.random.Generator, params: Params
+) -> tuple[tuple[float, float], float, bool]:
     """One step of the engine (back, off, ahead) and of gravity; the left wall stops the car."""
     position, velocity = state
     lowest, highest, top_speed, goal, goal_velocity, force, gravity, _, _ = params

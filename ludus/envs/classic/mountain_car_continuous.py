@@ -3,8 +3,9 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
+from collections.abc import Sequence
 from math import cos
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,13 +45,13 @@ class Params(NamedTuple):
     start_high: float = -0.4
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """At rest near the bottom, between `start_low` and `start_high`."""
     return State(rng.uniform(params.start_low, params.start_high), 0.0)
 
 
 def step(
-    state: State, action: NDArray[np.float32], rng: Any, params: Params
+    state: State, action: NDArray[np.float32], rng: np.random.Generator, params: Params
 ) -> tuple[tuple[float, float], float, bool]:
     """One step of the engine and of gravity; the left wall stops the car.
 
@@ -138,7 +139,7 @@ class MountainCarContinuous(ClassicEnv):
         self.action_space = Box(params.min_action, params.max_action, shape=(1,), dtype=np.float32)
         super().__init__(render_mode=render_mode, goal_velocity=goal_velocity)
 
-    def _state_dtype(self, state: Any) -> Any:
+    def _state_dtype(self, state: Sequence[float]) -> type[np.floating]:
         return np.float32 if is_single(state[0]) else np.float64  # all but a first state are single precision
 
     def draw(self) -> Canvas:

@@ -4,11 +4,12 @@
 # ruff: noqa: ARG001
 
 from math import cos, pi, sin
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludus.core.options import Options
 from ludus.envs.classic.classic_env import ClassicEnv
 from ludus.envs.classic.pendulum_picture import pendulum_picture
 from ludus.errors import InvalidArgument, shorten
@@ -43,14 +44,14 @@ class Params(NamedTuple):
     start_speed: float = 1.0
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """Angle and speed uniform up to `start_angle` and `start_speed`, either way."""
     angle, speed = params.start_angle, params.start_speed
     return State(rng.uniform(-angle, angle), rng.uniform(-speed, speed))
 
 
 def step(
-    state: State, action: NDArray[np.float32], rng: Any, params: Params
+    state: State, action: NDArray[np.float32], rng: np.random.Generator, params: Params
 ) -> tuple[tuple[float, float], float, bool]:
     """One Euler step by the new speed; the torque counts in single precision, as the action does."""
     theta, theta_dot = state
@@ -103,7 +104,7 @@ class Pendulum(ClassicEnv):
         return min(max(float(self.last_action[0]), -self.params.max_torque), self.params.max_torque)
 
     @last_u.setter
-    def last_u(self, value: Any) -> None:
+    def last_u(self, value: float | None) -> None:
         self.last_action = None if value is None else np.array([value], np.float32)
 
     @hook
@@ -111,14 +112,14 @@ class Pendulum(ClassicEnv):
         """The observation of the state as it is: Gymnasium's name for it."""
         return np.array(observe(self._viewed_state(), self.params), np.float32)
 
-    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+    def _hooked_functions(self, changed: list[str]) -> tuple[object, object, object] | None:
         return (step, self._observed, None) if "_get_obs" in changed else None
 
-    def _observed(self, state: State, params: Params) -> Any:
+    def _observed(self, state: State, params: Params) -> NDArray[np.float32]:
         del state, params  # those of the environment, which a hook reads by itself
         return self._get_obs()
 
-    def reset_params(self, options: dict[str, Any]) -> Params:
+    def reset_params(self, options: Options) -> Params:
         """`x_init` and `y_init` set how far the first angle and speed may be from zero."""
         unknown = [name for name in options if name not in ("x_init", "y_init")]
         if unknown:

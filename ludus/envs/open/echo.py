@@ -1,9 +1,10 @@
 """Echo: says back what it is told. The smallest typed environment, to try a server, a client or a trainer with."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from ludus.core import Env, Step
+from ludus.core import Env, Info, Step
+from ludus.core.options import Options
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Discrete, Record, Text
@@ -53,9 +54,7 @@ class Echo(Env[EchoObservation, EchoAction]):
         self.action_space, self.observation_space = Record(EchoAction), Record(EchoObservation)
         self.state: EchoState | None = None
 
-    def reset(
-        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[EchoObservation, dict[str, Any]]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[EchoObservation, Info]:
         """Begin with nothing said."""
         if options:
             raise InvalidArgument(f"options: expected none, since Echo has no reset options, got {shorten(options)}")

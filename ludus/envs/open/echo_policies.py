@@ -9,25 +9,25 @@ from ludus.envs.open.echo import MAX_MESSAGE_CHARS, EchoAction, EchoObservation
 __all__ = ["POLICIES"]
 
 
-def oracle(env: Any, observation: EchoObservation, rng: np.random.Generator) -> EchoAction:
+def oracle(env: object, observation: EchoObservation, rng: np.random.Generator) -> EchoAction:
     """As long as a message may be: nothing is worth more."""
     del env, observation, rng
     return EchoAction("a" * MAX_MESSAGE_CHARS)
 
 
-def random(env: Any, observation: EchoObservation, rng: np.random.Generator) -> EchoAction:
+def random(env: object, observation: EchoObservation, rng: np.random.Generator) -> EchoAction:
     """Some letters."""
     del env, observation
     return EchoAction("".join(rng.choice(list("abcdefgh "), int(rng.integers(1, 40))).tolist()))
 
 
-def nop(env: Any, observation: EchoObservation, rng: np.random.Generator) -> EchoAction:
+def nop(env: object, observation: EchoObservation, rng: np.random.Generator) -> EchoAction:
     """Nothing."""
     del env, observation, rng
     return EchoAction("")
 
 
-def garbage(env: Any, observation: EchoObservation, rng: np.random.Generator) -> EchoAction:
+def garbage(env: object, observation: EchoObservation, rng: np.random.Generator) -> EchoAction:
     """A number, bytes or more than a message may be, which are refused."""
     del env, observation
     wrong: tuple[Any, ...] = (7, b"hello", None, "a" * (MAX_MESSAGE_CHARS + 1))

@@ -1,8 +1,9 @@
 """Echo as tools: the same, for agents that act by calls."""
 
 from dataclasses import dataclass
-from typing import Any
 
+from ludus.core import Info
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument, shorten
 from ludus.seeding import Seed
 from ludus.tools import Call, ToolEnv, ToolOutcome, tool
@@ -29,9 +30,7 @@ class EchoTools(ToolEnv):
     '{"message":"hello","length":5}'
     """
 
-    def reset(
-        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[ToolOutcome, dict[str, Any]]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ToolOutcome, Info]:
         """Begin."""
         if options:
             raise InvalidArgument(
@@ -57,7 +56,7 @@ class EchoTools(ToolEnv):
         """
         return Echoed(message, len(message))
 
-    def judge(self, call: Call, result: Any) -> tuple[float, bool]:
+    def judge(self, call: Call, result: object) -> tuple[float, bool]:
         """A tenth for each character."""
         del result
         return REWARD * len(call.arguments["message"]), False

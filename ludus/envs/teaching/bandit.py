@@ -3,7 +3,7 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ class Params(NamedTuple):
     gaussian: bool = False
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """Draw the chances, or the means, of all arms."""
     chances = np.zeros(params.arms)
     for arm in range(params.arms):
@@ -37,7 +37,7 @@ def reset(rng: Any, params: Params) -> State:
     return State(chances)
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, float, bool]:
+def step(state: State, action: int, rng: np.random.Generator, params: Params) -> tuple[State, float, bool]:
     """Pull an arm, which ends the episode."""
     chance = state.chances[action]
     if params.gaussian:

@@ -1,10 +1,9 @@
 """GridWorld: walk from the corner of a square to its goal."""
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
-from ludus.core import Env, Step
+from ludus.core import Env, Info, Step
 from ludus.core.options import Options
 from ludus.errors import InvalidAction, InvalidArgument, shorten
 from ludus.seeding import Seed
@@ -15,7 +14,11 @@ __all__ = ["GridWorld"]
 MOVES = np.array([[-1, 0], [1, 0], [0, -1], [0, 1]])
 
 
-class GridWorld(Env[Any, int]):
+Cell = npt.NDArray[np.int64]
+"""Row and column."""
+
+
+class GridWorld(Env[Cell, int]):
     """A square of `size` × `size` cells. The agent starts at (0, 0); the goal's place is drawn at each reset.
 
     Actions move up, down, left and right; walls stop the agent. At the goal the reward is 1 and the episode ends.
@@ -33,7 +36,7 @@ class GridWorld(Env[Any, int]):
         self.observation_space = Box(0, size - 1, shape=(2,), dtype=np.int64)
         self.action_space = Discrete(4)
 
-    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Cell, Info]:
         """Put the agent in its corner and draw a goal elsewhere."""
         if options:
             raise InvalidArgument(
@@ -45,7 +48,7 @@ class GridWorld(Env[Any, int]):
         self.goal = np.array(divmod(place, self.size))
         return self.agent.copy(), {"goal": self.goal.copy()}
 
-    def step(self, action: int) -> Step[Any]:
+    def step(self, action: int) -> Step[Cell]:
         """Move by one cell."""
         self.action_space.check(action, "action", InvalidAction)
         self.agent = np.clip(self.agent + MOVES[action], 0, self.size - 1)

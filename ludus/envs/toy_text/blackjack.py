@@ -3,8 +3,10 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from ludus.envs.toy_text.blackjack_picture import blackjack_picture
 from ludus.errors import InvalidArgument, shorten
@@ -51,7 +53,7 @@ class Params(NamedTuple):
     """Whether an ace and a ten from the start win against all but the same, as in the book by Sutton and Barto."""
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """Two cards for the dealer, two for the player, out of a deck that never ends."""
     shown, hidden = draw_card(rng), draw_card(rng)
     first, second = draw_card(rng), draw_card(rng)
@@ -62,12 +64,12 @@ def reset(rng: Any, params: Params) -> State:
     return State(player, 0, 2, first + second, mine, dealer, 0, 2, shown + hidden, theirs, suit, face)
 
 
-def draw_card(rng: Any) -> int:
+def draw_card(rng: np.random.Generator) -> int:
     """One of thirteen ranks, the last four worth 10."""
     return min(int(rng.integers(13)) + 1, 10)
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, float, bool]:
+def step(state: State, action: int, rng: np.random.Generator, params: Params) -> tuple[State, float, bool]:
     """One more card (1), or the dealer's turn and the end (0)."""
     player, player_rest, player_count, mine, player_ace = state[:5]
     dealer, dealer_rest, dealer_count, theirs, dealer_ace, suit, face = state[5:]
@@ -166,12 +168,12 @@ class Blackjack(Drawn, ViewedRuleEnv):
         before = State(*[0] * len(State._fields)) if self._state is None else self._fields()
         self._state, self._needs, self.last_action = _with_hands(before, list(player), list(dealer)), "", None
 
-    def _view_of(self, state: Any) -> tuple[list[int], list[int]]:
-        state = State._make(state)
-        player = _cards(state.player, state.player_rest, state.player_count)
-        return player, _cards(state.dealer, state.dealer_rest, state.dealer_count)
+    def _view_of(self, state: Iterable[int]) -> tuple[list[int], list[int]]:
+        hands = State._make(state)
+        player = _cards(hands.player, hands.player_rest, hands.player_count)
+        return player, _cards(hands.dealer, hands.dealer_rest, hands.dealer_count)
 
-    def _state_of(self, view: Any) -> State:
+    def _state_of(self, view: tuple[list[int], list[int]]) -> State:
         return _with_hands(State._make(self._state), *view)
 
     def _fields(self) -> State:
@@ -183,7 +185,7 @@ class Blackjack(Drawn, ViewedRuleEnv):
         return None if self._state is None else self._fields()
 
     @state.setter
-    def state(self, value: Any) -> None:
+    def state(self, value: Iterable[int] | None) -> None:
         RuleEnv.state.__set__(self, value)
 
     @hook
@@ -191,10 +193,10 @@ class Blackjack(Drawn, ViewedRuleEnv):
         """The observation of the hands as they are: Gymnasium's name for it."""
         return observe(self._fields(), self.params)
 
-    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+    def _hooked_functions(self, changed: list[str]) -> tuple[object, object, object] | None:
         return (step, self._observed, None) if "_get_obs" in changed else None
 
-    def _observed(self, state: State, params: Params) -> Any:
+    def _observed(self, state: State, params: Params) -> tuple[int, int, int]:
         del state, params  # those of the environment, which a hook reads by itself
         return self._get_obs()
 

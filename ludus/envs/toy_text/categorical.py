@@ -5,16 +5,16 @@ Probabilities that users give are checked here too.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludus.errors import InvalidArgument, shorten
 
 __all__ = ["draw_place", "probability", "which_of", "which_of_three"]
 
 
-def probability(name: str, value: Any) -> float:
+def probability(name: str, value: object) -> float:
     """`value` as a float from 0 to 1; everything else is refused.
 
     >>> probability("success_rate", 1)
@@ -25,7 +25,7 @@ def probability(name: str, value: Any) -> float:
     return float(value)
 
 
-def draw_place(cumulative: Any, rng: Any) -> int:
+def draw_place(cumulative: NDArray[np.float64], rng: np.random.Generator) -> int:
     """A place, by an array of running sums of the places' probabilities.
 
     >>> draw_place(np.array([0.0, 0.5, 1.0]), np.random.default_rng(0))

@@ -3,9 +3,10 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludus.envs.toy_text.categorical import draw_place, which_of_three
 from ludus.envs.toy_text.cliff_walking_picture import cliff_walking_picture
@@ -14,6 +15,7 @@ from ludus.kernels import Rules
 from ludus.kernels.overrides import Fixed, hook
 from ludus.rendering import Canvas
 from ludus.spaces import Discrete
+from ludus.spaces.array_space import Array
 
 __all__ = ["CliffWalking"]
 
@@ -39,7 +41,7 @@ class Params(NamedTuple):
 
     is_slippery: bool = False
     """Whether each step goes to either side as often as ahead."""
-    starts: Any = np.repeat([0.0, 1.0], [START, ROWS * COLUMNS - START])
+    starts: NDArray[np.float64] = np.repeat([0.0, 1.0], [START, ROWS * COLUMNS - START])
     """Running sums of the probabilities to start in each cell."""
 
 
@@ -49,12 +51,12 @@ class Info(NamedTuple):
     prob: float
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """In the lower left corner, unless other cells are given a chance."""
     return State(draw_place(params.starts, rng), 1.0)
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, int, bool]:
+def step(state: State, action: int, rng: np.random.Generator, params: Params) -> tuple[State, int, bool]:
     """One cell in the wanted direction, or on slippery ground to either side of it."""
     number = rng.random()
     prob = 1.0
@@ -131,19 +133,19 @@ class CliffWalking(TabularEnv):
         return self._calculate_transition_prob(divmod(state, COLUMNS), action)
 
     @hook
-    def _calculate_transition_prob(self, current: Any, move: int) -> list[Outcome]:
+    def _calculate_transition_prob(self, current: tuple[int, int], move: int) -> list[Outcome]:
         """The outcomes of a move from a row and column: Gymnasium's name for it."""
         if not self.params.is_slippery:
             return [(1.0, *self._moved(current, move))]
         return [(THIRD, *self._moved(current, (move + side - 1) % 4)) for side in range(3)]
 
     @hook
-    def _limit_coordinates(self, coord: Any) -> Any:
+    def _limit_coordinates(self, coord: Array) -> Array:
         """A row and column that may be beyond the border, brought back within it."""
         coord[0], coord[1] = min(max(coord[0], 0), ROWS - 1), min(max(coord[1], 0), COLUMNS - 1)
         return coord
 
-    def _moved(self, current: Any, direction: int) -> tuple[int, int, bool]:
+    def _moved(self, current: tuple[int, int], direction: int) -> tuple[int, int, bool]:
         row, column = self._limit_coordinates(np.array(current) + STEPS[direction])
         return arrived(int(row) * COLUMNS + int(column))
 

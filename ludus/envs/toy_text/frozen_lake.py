@@ -4,9 +4,10 @@
 # ruff: noqa: ARG001
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludus.envs.toy_text.categorical import draw_place, probability, which_of_three
 from ludus.envs.toy_text.frozen_lake_map import read_map
@@ -38,7 +39,7 @@ class Params(NamedTuple):
     """The letters of the map, row by row."""
     nrow: int = 4
     ncol: int = 4
-    starts: Any = np.ones(16)
+    starts: NDArray[np.float64] = np.ones(16)
     """Running sums of the probabilities to start on each tile."""
     is_slippery: bool = True
     success_rate: float = 1.0 / 3.0
@@ -54,12 +55,12 @@ class Info(NamedTuple):
     prob: float
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """On a start tile."""
     return State(draw_place(params.starts, rng), 1.0)
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, float, bool]:
+def step(state: State, action: int, rng: np.random.Generator, params: Params) -> tuple[State, float, bool]:
     """One tile in the wanted direction, or to either side of it; holes and goals are not left again."""
     number = rng.random()
     tile, prob = params.tiles[state.s], 1.0
@@ -180,7 +181,7 @@ class FrozenLake(TabularEnv):
         return "\n".join([action, *("".join(row) for row in rows)]) + "\n"
 
 
-def _rewards(schedule: Any) -> tuple[Any, Any, Any]:
+def _rewards(schedule: object) -> tuple[float, float, float]:
     values = tuple(schedule) if isinstance(schedule, Sequence | np.ndarray) and not isinstance(schedule, str) else ()
     if len(values) != 3 or not all(isinstance(one, int | float | np.number) for one in values):
         raise InvalidArgument(

@@ -50,7 +50,7 @@ def generate_random_map(size: int = 8, p: float = 0.8, seed: Seed | None = None)
     )
 
 
-def _goal_is_reachable(board: NDArray[Any]) -> bool:
+def _goal_is_reachable(board: NDArray[np.str_]) -> bool:
     size = len(board)
     seen, frontier = {(0, 0)}, [(0, 0)]
     while frontier:
@@ -108,5 +108,5 @@ def _rows(desc: Any) -> list[str]:
         ) from error
 
 
-def _letter(tile: Any) -> str:
+def _letter(tile: object) -> str:
     return tile.decode() if isinstance(tile, bytes) else str(tile)

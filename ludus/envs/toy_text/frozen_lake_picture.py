@@ -1,6 +1,7 @@
 """The picture of FrozenLake: ice, holes, a penguin on its way to the flag."""
 
-from typing import Any
+import numpy as np
+from numpy.typing import NDArray
 
 from ludus.envs.toy_text.figures import draw_flag, draw_penguin
 from ludus.rendering import Canvas
@@ -12,7 +13,7 @@ ICE, SEAM, SHINE, WATER, DEEP, RIM = "#d6e8f6", "#b5d0e6", "#eaf4fb", "#4f86bd",
 LETTER = "#7795b3"
 
 
-def frozen_lake_picture(desc: Any, row: int, column: int) -> Canvas:
+def frozen_lake_picture(desc: NDArray[np.bytes_], row: int, column: int) -> Canvas:
     """The map `desc`, one byte a tile, and who walks on it; in a hole only ripples are left."""
     rows, columns = desc.shape
     cell = min(CELL, LARGEST // max(rows, columns))

@@ -3,10 +3,12 @@
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from ludus.core import Info
 from ludus.core.options import Options
+from ludus.core.snapshot import Memo
 from ludus.envs.toy_text.categorical import which_of
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import RuleEnv
@@ -16,7 +18,7 @@ from ludus.seeding import Seed
 
 __all__ = ["Outcome", "Table", "TabularEnv", "colored"]
 
-Outcome = tuple[float, int, Any, bool]
+Outcome = tuple[float, int, float, bool]
 """Probability, next state, reward, and whether the episode ends there."""
 Table = dict[int, dict[int, list[Outcome]]]
 
@@ -42,7 +44,7 @@ class TabularEnv(Drawn, RuleEnv):
 
     def __init__(self, *, render_mode: str | None = None, distribution: NDArray[np.float64], **params: Any) -> None:
         self._table: Table | None = None
-        self._listed: tuple[Any, Table] | None = None
+        self._listed: tuple[object, Table] | None = None
         self._distribution, self._distribution_given = distribution, False
         super().__init__(render_mode=render_mode, starts=np.cumsum(distribution), **params)
 
@@ -94,18 +96,18 @@ class TabularEnv(Drawn, RuleEnv):
             return None
         return self._table
 
-    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+    def _hooked_functions(self, changed: list[str]) -> tuple[object, object, object] | None:
         if self._table is None and set(changed) <= {"step", "reset"}:
             return None
         return self._by_table, self.rules.observe, self.rules.inform
 
-    def _by_table(self, state: Any, action: int, rng: Any, params: Any) -> tuple[Any, Any, bool]:
+    def _by_table(self, state: Any, action: int, rng: np.random.Generator, params: Any) -> tuple[object, float, bool]:
         """A step as the table says."""
         del params
         prob, place, reward, terminated = self._drawn(state, action, rng)
         return self.rules.state(int(place), prob), reward, terminated
 
-    def _drawn(self, state: Any, action: int, rng: Any) -> Outcome:
+    def _drawn(self, state: tuple[Any, ...], action: int, rng: np.random.Generator) -> Outcome:
         outcomes = self.P[state[0]][action]
         return outcomes[which_of([one[0] for one in outcomes], rng.random())]
 
@@ -118,7 +120,7 @@ class TabularEnv(Drawn, RuleEnv):
         return self._distribution
 
     @initial_state_distrib.setter
-    def initial_state_distrib(self, value: Any) -> None:
+    def initial_state_distrib(self, value: npt.ArrayLike) -> None:
         chances = np.asarray(value, np.float64)
         if chances.shape != (self._count,):
             raise InvalidArgument(
@@ -134,7 +136,7 @@ class TabularEnv(Drawn, RuleEnv):
             self._set_params(starts=starts)
 
     @hook
-    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[int, Info]:
         """Draw a first state; its `prob` is `first_prob`."""
         if self._distribution_given:
             self._take_distribution()
@@ -144,11 +146,11 @@ class TabularEnv(Drawn, RuleEnv):
 
     # --- snapshots: a table counts only where it was changed, and stays the object that was given out ---
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: Memo) -> object:
         changed = self._changed_table()
         return super()._capture(memo), None if changed is None else _copied(changed)
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: Memo) -> None:
         attributes, changed = state
         super()._reinstate(attributes, memo)
         if changed is not None or self._table is not None:

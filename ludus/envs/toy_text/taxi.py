@@ -3,7 +3,7 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class Params(NamedTuple):
     rainy_probability: float = 0.8
     """How likely the taxi goes where it heads, in rain."""
     fickle_probability: float = 0.3
-    starts: Any = np.ones(500)
+    starts: NDArray[np.float64] = np.ones(500)
     """Running sums of the probabilities to start in each state."""
 
 
@@ -68,17 +68,17 @@ class Info(NamedTuple):
     """What is told beside the observation."""
 
     prob: float
-    action_mask: Any
+    action_mask: NDArray[np.int8]
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """Taxi anywhere, passenger at one stop, destination another."""
     place = draw_place(params.starts, rng)
     fickle = params.fickle_passenger and rng.random() < params.fickle_probability
     return State(place, 1.0, fickle, SOUTH)
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, int, bool]:
+def step(state: State, action: int, rng: np.random.Generator, params: Params) -> tuple[State, int, bool]:
     """One street further, or passengers in and out."""
     number = rng.random()
     turn, prob = 0, 1.0
@@ -331,7 +331,9 @@ class Taxi(TabularEnv):
         finally:
             self._table, self._listed = kept
 
-    def _by_table(self, state: State, action: int, rng: Any, params: Params) -> tuple[State, Any, bool]:
+    def _by_table(
+        self, state: State, action: int, rng: np.random.Generator, params: Params
+    ) -> tuple[State, float, bool]:
         prob, place, reward, terminated = self._drawn(state, action, rng)
         old_row, old_column, rider, wanted = self.decode(state[0])
         row, column, now, _ = self.decode(place)
@@ -343,7 +345,7 @@ class Taxi(TabularEnv):
         heading = action if action < PICKUP else state[3]
         return State(int(place), prob, fickle, heading), reward, terminated
 
-    def _hooked_functions(self, changed: list[str]) -> tuple[Any, Any, Any] | None:
+    def _hooked_functions(self, changed: list[str]) -> tuple[object, object, object] | None:
         functions = super()._hooked_functions(changed)
         return functions if functions is None else (*functions[:2], self._informed)
 

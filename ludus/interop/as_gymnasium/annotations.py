@@ -6,7 +6,8 @@ from typing import Any, SupportsFloat, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Env, VectorEnv
+from ludus.core.env import AnyEnv
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.seeding import np_random
 
 __all__ = [
@@ -38,8 +39,8 @@ WrapperActType = TypeVar("WrapperActType")
 RenderFrame = TypeVar("RenderFrame")
 ArrayType = TypeVar("ArrayType")
 
-EnvCreator = Callable[..., Env[Any, Any]]
-VectorEnvCreator = Callable[..., VectorEnv[Any, Any]]
+EnvCreator = Callable[..., AnyEnv]
+VectorEnvCreator = Callable[..., AnyVectorEnv]
 FlatType = Any
 MaskNDArray = npt.NDArray[np.int8]
 DoneStepType = tuple[Any, SupportsFloat, bool, dict[str, Any]]

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ludus.core import Env
+from ludus.core import Env, Info
+from ludus.core.env import AnyEnv
 from ludus.errors import ContractViolation, InvalidType, shorten
 from ludus.interop.as_gymnasium.messages import warn as tell
 from ludus.testing import Finding
@@ -35,13 +36,13 @@ HISTORY_STEPS = 25
 """Steps of a history: Gymnasium's checker makes three."""
 
 
-def _findings(env: Env[Any, Any]) -> tuple[Finding, ...]:
+def _findings(env: AnyEnv) -> tuple[Finding, ...]:
     if not isinstance(env, Env):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidType(f"check_env: expected an environment derived from gymnasium.Env, got {shorten(env)}")
     return examine(env, steps=HISTORY_STEPS).findings
 
 
-def _raise_for(env: Env[Any, Any], rules: Collection[str]) -> tuple[Finding, ...]:
+def _raise_for(env: AnyEnv, rules: Collection[str]) -> tuple[Finding, ...]:
     """Raise ContractViolation for breaches of these rules; give the others back."""
     found = _findings(env)
     broken = [one for one in found if one.level == "error" and one.rule in rules]
@@ -51,7 +52,7 @@ def _raise_for(env: Env[Any, Any], rules: Collection[str]) -> tuple[Finding, ...
 
 
 def check_env(
-    env: Env[Any, Any], warn: bool | None = None, skip_render_check: bool = False, skip_close_check: bool = False
+    env: AnyEnv, warn: bool | None = None, skip_render_check: bool = False, skip_close_check: bool = False
 ) -> None:
     """Raise ContractViolation where an env breaks what Gymnasium checks; warn of all else that the contract asks."""
     del warn, skip_close_check
@@ -60,28 +61,28 @@ def check_env(
             tell("%s", one, stacklevel=2)
 
 
-def check_reset_return_type(env: Env[Any, Any]) -> None:
+def check_reset_return_type(env: AnyEnv) -> None:
     """Raise ContractViolation unless `reset` returns an observation and an info."""
     _raise_for(env, RETURN_TYPE)
 
 
-def check_reset_options(env: Env[Any, Any]) -> None:
+def check_reset_options(env: AnyEnv) -> None:
     """Raise ContractViolation unless `reset` takes options."""
     _raise_for(env, FORM)
 
 
-def check_reset_seed_determinism(env: Env[Any, Any]) -> None:
+def check_reset_seed_determinism(env: AnyEnv) -> None:
     """Raise ContractViolation unless equal seeds give equal episodes."""
     _raise_for(env, DETERMINISM)
 
 
-def check_step_determinism(env: Env[Any, Any], seed: int = 123) -> None:
+def check_step_determinism(env: AnyEnv, seed: int = 123) -> None:
     """Raise ContractViolation unless equal seeds and actions give equal steps."""
     del seed
     _raise_for(env, DETERMINISM)
 
 
-def check_returned_data_not_reused(env: Env[Any, Any], seed: int = 123) -> None:
+def check_returned_data_not_reused(env: AnyEnv, seed: int = 123) -> None:
     """Raise ContractViolation where two calls return one object."""
     del seed
     _raise_for(env, OWNERSHIP)
@@ -108,8 +109,8 @@ def data_equivalence(data_1: Any, data_2: Any, exact: bool = False) -> bool:
 
 
 def check_environments_match(
-    env_a: Env[Any, Any],
-    env_b: Env[Any, Any],
+    env_a: AnyEnv,
+    env_b: AnyEnv,
     num_steps: int,
     seed: int = 0,
     skip_obs: bool = False,
@@ -141,7 +142,7 @@ def check_environments_match(
             _match("reset observation", reset_a[0], reset_b[0], skip_obs)
 
 
-def _comparable(info_a: dict[str, Any], info_b: dict[str, Any], how: str) -> tuple[Any, Any]:
+def _comparable(info_a: Info, info_b: Info, how: str) -> tuple[object, object]:
     if how == "skip":
         return None, None
     if how == "keys-superset":
@@ -149,6 +150,6 @@ def _comparable(info_a: dict[str, Any], info_b: dict[str, Any], how: str) -> tup
     return ({key: info_a[key] for key in info_b if key in info_a} if how == "superset" else info_a), info_b
 
 
-def _match(what: str, one: Any, other: Any, skip: bool) -> None:
+def _match(what: str, one: object, other: object, skip: bool) -> None:
     if not skip and not data_equivalence(one, other):
         raise ContractViolation(f"{what}: expected the same of both, got {difference(one, other, 'value')}")

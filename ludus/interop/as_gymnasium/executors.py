@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any
 
-from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.core import AutoresetMode, Info, Step
+from ludus.core.env import AnyEnv
+from ludus.core.options import Options
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, shorten
 from ludus.interop.as_gymnasium.failures import AlreadyPendingCallError, NoAsyncCallError
 from ludus.interop.as_gymnasium.vectors import VectorEnv
@@ -24,16 +27,16 @@ class SyncVectorEnv(SerialVectorEnv, VectorEnv[Any, Any, Any]):
 
     def __init__(
         self,
-        env_fns: Iterable[Callable[[], Env[Any, Any]]],
+        env_fns: Iterable[Callable[[], AnyEnv]],
         copy: bool = True,
-        observation_mode: str | tuple[Space[Any], Space[Any]] = "same",
+        observation_mode: str | tuple[Space[object], Space[object]] = "same",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         _check_mode(observation_mode)
         self.env_fns, self.observation_mode = list(env_fns), observation_mode
         super().__init__(self.env_fns, autoreset_mode=autoreset_mode, copy=copy)
 
-    def _open(self, envs: list[Env[Any, Any]]) -> None:
+    def _open(self, envs: list[AnyEnv]) -> None:
         super()._open(envs)
         if self.observation_mode == "different":
             self.observation_space = batch_differing_spaces([env.observation_space for env in envs])
@@ -72,13 +75,13 @@ class AsyncVectorEnv(ProcessVectorEnv, VectorEnv[Any, Any, Any]):
 
     def __init__(
         self,
-        env_fns: Sequence[Callable[[], Env[Any, Any]]],
+        env_fns: Sequence[Callable[[], AnyEnv]],
         shared_memory: bool = True,
         copy: bool = True,
         context: str | None = None,
         daemon: bool = True,
-        worker: Callable[..., Any] | None = None,
-        observation_mode: str | tuple[Space[Any], Space[Any]] = "same",
+        worker: Callable[..., object] | None = None,
+        observation_mode: str | tuple[Space[object], Space[object]] = "same",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_concurrency: int | None = None,
     ) -> None:
@@ -95,7 +98,7 @@ class AsyncVectorEnv(ProcessVectorEnv, VectorEnv[Any, Any, Any]):
             self.env_fns, autoreset_mode=autoreset_mode, copy=copy, context=context, num_workers=max_concurrency
         )
 
-    def _require_equal_spaces(self, found: list[tuple[int, Space[Any], Space[Any]]]) -> None:
+    def _require_equal_spaces(self, found: list[tuple[int, Space[object], Space[object]]]) -> None:
         if self.observation_mode == "same":
             super()._require_equal_spaces(found)
             return
@@ -106,7 +109,7 @@ class AsyncVectorEnv(ProcessVectorEnv, VectorEnv[Any, Any, Any]):
         elif isinstance(self.observation_mode, tuple):
             self.observation_space, self.single_observation_space = self.observation_mode
 
-    def _begin(self, state: AsyncState, *args: Any, **kwargs: Any) -> None:
+    def _begin(self, state: AsyncState, *args: object, **kwargs: object) -> None:
         if self.closed:
             raise ClosedEnvironment(f"{state.value}_async: expected an open batch, got one that is closed")
         if self._state is not AsyncState.DEFAULT:
@@ -123,7 +126,7 @@ class AsyncVectorEnv(ProcessVectorEnv, VectorEnv[Any, Any, Any]):
         self._state, pending = AsyncState.DEFAULT, self._pending
         return pending
 
-    def reset_async(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> None:
+    def reset_async(self, *, seed: Any = None, options: Options | None = None) -> None:
         """Take the arguments of a reset."""
         self._begin(AsyncState.WAITING_RESET, seed=seed, options=options)
 
@@ -133,7 +136,7 @@ class AsyncVectorEnv(ProcessVectorEnv, VectorEnv[Any, Any, Any]):
         _, kwargs = self._finish(AsyncState.WAITING_RESET)
         return self.reset(**kwargs)
 
-    def step_async(self, actions: Any) -> None:
+    def step_async(self, actions: object) -> None:
         """Send every lane on its step; it is made while the caller does something else."""
         self._begin(AsyncState.WAITING_STEP)
         try:
@@ -148,18 +151,18 @@ class AsyncVectorEnv(ProcessVectorEnv, VectorEnv[Any, Any, Any]):
         self._finish(AsyncState.WAITING_STEP)
         return self.recv()[1]
 
-    def call_async(self, name: str, *args: Any, **kwargs: Any) -> None:
+    def call_async(self, name: str, *args: object, **kwargs: object) -> None:
         """Take the arguments of a call of every lane."""
         self._begin(AsyncState.WAITING_CALL, name, *args, **kwargs)
 
-    def call_wait(self, timeout: float | None = None) -> tuple[Any, ...]:
+    def call_wait(self, timeout: float | None = None) -> tuple[object, ...]:
         """Call every lane with the arguments taken."""
         del timeout
         args, kwargs = self._finish(AsyncState.WAITING_CALL)
         return self.call(*args, **kwargs)
 
 
-def _check_mode(given: Any) -> None:
+def _check_mode(given: object) -> None:
     pair = isinstance(given, tuple) and [isinstance(one, Space) for one in given] == [True, True]
     if not pair and given not in ("same", "different"):
         raise InvalidArgument(
@@ -167,7 +170,7 @@ def _check_mode(given: Any) -> None:
         )
 
 
-def _require_layout(lane: int, envs: Any, seen: Space[Any], acts: Space[Any]) -> None:
+def _require_layout(lane: int, envs: AnyVectorEnv, seen: Space[object], acts: Space[object]) -> None:
     expected = envs.single_observation_space
     if not expected.same_layout(seen) or acts != envs.single_action_space:
         raise InvalidSpace(

@@ -18,7 +18,7 @@ PAGE = "docs/interop.md lists what differs"
 class Finder:
     """Finds `gymnasium` and its submodules, before anything on the path."""
 
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """The spec of a virtual module; a module that Gymnasium has and Ludus has not is an error that says so."""
         del path, target
         top, _, rest = fullname.partition(".")
@@ -76,11 +76,11 @@ class VirtualModule(ModuleType):
                 raise
             raise AttributeError(_missing(self.__name__, name), name=name, obj=self) from error
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         """By its name: functions that travel to another process carry the modules they use."""
         return import_module, (self.__name__,)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         # Where a function and the module it is in have one name, the package shows the function.
         if not (isinstance(value, VirtualModule) and name in self._targets):
             super().__setattr__(name, value)
@@ -104,11 +104,11 @@ class Mirror(ModuleType):
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_shown"], name)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         """By its name, as above."""
         return import_module, (self.__name__,)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         shown = self.__dict__.get("_shown")
         if shown is not None and hasattr(shown, name) and not name.startswith("__"):
             setattr(shown, name, value)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from ludus.core.options import Options
 from ludus.spaces import Space
 
 __all__ = [
@@ -38,10 +39,10 @@ class FuncEnv(Generic[StateType, ObsType, ActType, RewardType, TerminalType, Ren
     3
     """
 
-    observation_space: Space[Any]
-    action_space: Space[Any]
+    observation_space: Space[object]
+    action_space: Space[object]
 
-    def __init__(self, options: dict[str, Any] | None = None) -> None:
+    def __init__(self, options: Options | None = None) -> None:
         self.__dict__.update(options or {})
         self.default_params = self.get_default_params()
 
@@ -80,7 +81,7 @@ class FuncEnv(Generic[StateType, ObsType, ActType, RewardType, TerminalType, Ren
         """More about a transition."""
         return {}
 
-    def transform(self, func: Callable[[Any], Any]) -> None:
+    def transform(self, func: Callable[[Callable[..., object]], Callable[..., object]]) -> None:
         """Put `func` around every rule, as to compile or to batch them."""
         names = ("initial", "transition", "observation", "reward", "terminal", "state_info", "transition_info")
         for name in names:
@@ -88,11 +89,11 @@ class FuncEnv(Generic[StateType, ObsType, ActType, RewardType, TerminalType, Ren
 
     def render_image(
         self, state: StateType, render_state: RenderStateType, params: Params | None = None
-    ) -> tuple[RenderStateType, Any]:
+    ) -> tuple[RenderStateType, object]:
         """A picture of a state."""
         raise self._undefined("render_image")
 
-    def render_init(self, params: Params | None = None, **kwargs: Any) -> RenderStateType:
+    def render_init(self, params: Params | None = None, **kwargs: object) -> RenderStateType:
         """What drawing needs from picture to picture."""
         raise self._undefined("render_init")
 
@@ -100,6 +101,6 @@ class FuncEnv(Generic[StateType, ObsType, ActType, RewardType, TerminalType, Ren
         """Let go of what drawing needed."""
         raise self._undefined("render_close")
 
-    def get_default_params(self, **kwargs: Any) -> Params | None:
+    def get_default_params(self, **kwargs: object) -> Params | None:
         """The parameters to use where none are given."""
         return None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import InvalidType, shorten
 from ludus.interop.as_gymnasium.messages import warn
 from ludus.spaces import Space
@@ -36,22 +36,22 @@ def check_action_space(space: Any) -> None:
     check_space(space, "action")
 
 
-def check_obs(obs: Any, observation_space: Space[Any], method_name: str) -> None:
+def check_obs(obs: Any, observation_space: Space[object], method_name: str) -> None:
     """Warn of each reason why an observation is not in its space."""
     for one in observation_space.validate(obs, f"{method_name} observation"):
         warn("%s", one)
 
 
-def env_reset_passive_checker(env: Env[Any, Any], **kwargs: Any) -> Any:
+def env_reset_passive_checker(env: AnyEnv, **kwargs: Any) -> Any:
     """Reset, and look at what comes."""
     return PassiveEnvChecker(env).reset(**kwargs)
 
 
-def env_step_passive_checker(env: Env[Any, Any], action: Any) -> Any:
+def env_step_passive_checker(env: AnyEnv, action: Any) -> Any:
     """Step, and look at what comes."""
     return PassiveEnvChecker(env).step(action)
 
 
-def env_render_passive_checker(env: Env[Any, Any]) -> Any:
+def env_render_passive_checker(env: AnyEnv) -> Any:
     """Render, and look at whether a mode was asked for."""
     return PassiveEnvChecker(env).render()

@@ -21,7 +21,7 @@ class EzPickle:
     {'b': 2}
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         self._ezpickle_args, self._ezpickle_kwargs = args, kwargs
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from ludus.core import Env, Info, Step, Wrapper
+from ludus.core.env import ActT, AnyEnv, ObsT
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument
 from ludus.rendering import WindowScreen, write_video
 from ludus.rendering import play as play_on
+from ludus.seeding import Seed
 
 __all__ = ["capped_cubic_video_schedule", "play", "save_video"]
 
@@ -24,7 +27,7 @@ def capped_cubic_video_schedule(episode_id: int) -> bool:
 
 
 def save_video(
-    frames: Sequence[Any],
+    frames: Sequence[object],
     video_folder: str,
     episode_trigger: Trigger | None = None,
     step_trigger: Trigger | None = None,
@@ -55,12 +58,12 @@ def save_video(
 
 
 def play(
-    env: Env[Any, Any],
+    env: AnyEnv,
     transpose: bool | None = True,
     fps: int | None = None,
     zoom: float | None = None,
-    callback: Callable[..., Any] | None = None,
-    keys_to_action: Mapping[Any, Any] | None = None,
+    callback: Callable[..., object] | None = None,
+    keys_to_action: Mapping[Any, object] | None = None,
     seed: int | None = None,
     noop: Any = 0,
     wait_on_player: bool = False,
@@ -77,19 +80,20 @@ def play(
     play_on(watched, keys, screen=WindowScreen(title), fps=fps, seed=seed, turns=wait_on_player or None)
 
 
-class _Watched(Wrapper[Any, Any, Any, Any]):
+class _Watched(Wrapper[ObsT, ActT, ObsT, ActT]):
     """Tells a function of each step."""
 
-    def __init__(self, env: Env[Any, Any], callback: Callable[..., Any]) -> None:
+    def __init__(self, env: Env[ObsT, ActT], callback: Callable[..., object]) -> None:
         super().__init__(env)
-        self.callback, self.last = callback, None
+        self.callback = callback
+        self.last: ObsT | None = None
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Reset, and remember the observation."""
         self.last, info = self.env.reset(seed=seed, options=options)
         return self.last, info
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT]:
         """Step, and tell."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.callback(self.last, observation, action, reward, terminated, truncated, info)

@@ -1,12 +1,15 @@
 """The registry by Gymnasium's names and arguments."""
 
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from enum import Enum
 from functools import partial
 from typing import Any
 
-from ludus.core import Env, EnvId, EnvSpec, VectorEnv, WrapperSpec
-from ludus.core.spec import load_entry_point
+from ludus.core import EnvId, EnvSpec, WrapperSpec
+from ludus.core.entry_point import EntryPoint
+from ludus.core.env import AnyEnv
+from ludus.core.spec import Arguments, load_entry_point
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument, IsolationNeeded, RegistrationError, listing, shorten
 from ludus.interop.as_gymnasium.executors import AsyncVectorEnv, SyncVectorEnv
 from ludus.registry import make, namespace, register_envs, spec
@@ -35,6 +38,7 @@ __all__ = [
     "spec",
 ]
 
+WrapLane = Callable[[AnyEnv], AnyEnv]
 current_namespace: str | None = None
 
 
@@ -66,15 +70,15 @@ registry = GymnasiumRegistry()
 
 def register(
     id: str,
-    entry_point: str | Callable[..., Any] | None = None,
+    entry_point: EntryPoint | None = None,
     reward_threshold: float | None = None,
     nondeterministic: bool = False,
     max_episode_steps: int | None = None,
     order_enforce: bool = True,
     disable_env_checker: bool = False,
     additional_wrappers: Sequence[WrapperSpec] = (),
-    vector_entry_point: str | Callable[..., Any] | None = None,
-    kwargs: dict[str, Any] | None = None,
+    vector_entry_point: EntryPoint | None = None,
+    kwargs: Arguments | None = None,
 ) -> None:
     """Give an environment a name."""
     enter(
@@ -92,7 +96,7 @@ def register(
 
 
 def pprint_registry(
-    print_registry: Any = None,
+    print_registry: Mapping[str, EnvSpec] | None = None,
     *,
     num_cols: int = 3,
     exclude_namespaces: Sequence[str] | None = None,
@@ -151,9 +155,9 @@ def make_vec(
     num_envs: int = 1,
     vectorization_mode: VectorizeMode | str | None = None,
     vector_kwargs: dict[str, Any] | None = None,
-    wrappers: Sequence[Callable[[Any], Any]] | None = None,
+    wrappers: Sequence[WrapLane] | None = None,
     **kwargs: Any,
-) -> VectorEnv[Any, Any]:
+) -> AnyVectorEnv:
     """A batch of `num_envs` lanes; by default of the spec's own `vector_entry_point`, else serial.
 
     >>> make_vec("GridWorld-v0", 2, vectorization_mode="sync").num_envs
@@ -165,7 +169,7 @@ def make_vec(
     num_envs = kept.pop("num_envs", num_envs)
     mode = _mode(kept.pop("vectorization_mode", vectorization_mode), spec)
     options: dict[str, Any] = kept.pop("vector_kwargs", vector_kwargs) or {}
-    around: Sequence[Callable[[Any], Any]] = kept.pop("wrappers", wrappers) or ()
+    around: Sequence[WrapLane] = kept.pop("wrappers", wrappers) or ()
     arguments, bare = {**kept, **kwargs}, spec.replace(kwargs={})
     if mode is VectorizeMode.VECTOR_ENTRY_POINT:
         envs = _own_batch(bare, num_envs, arguments, [*options, *around, *spec.additional_wrappers])
@@ -181,7 +185,7 @@ def make_vec(
     return envs
 
 
-def _mode(given: Any, spec: EnvSpec) -> VectorizeMode:
+def _mode(given: object, spec: EnvSpec) -> VectorizeMode:
     if given is None:
         return VectorizeMode.SYNC if spec.vector_entry_point is None else VectorizeMode.VECTOR_ENTRY_POINT
     known = [one for one in VectorizeMode if given in (one, one.value)]
@@ -192,14 +196,14 @@ def _mode(given: Any, spec: EnvSpec) -> VectorizeMode:
     return known[0]
 
 
-def _lane(spec: EnvSpec, arguments: dict[str, Any], wrappers: Sequence[Callable[[Any], Any]]) -> Env[Any, Any]:
-    env: Any = make(spec, **arguments)
+def _lane(spec: EnvSpec, arguments: dict[str, Any], wrappers: Sequence[WrapLane]) -> AnyEnv:
+    env: AnyEnv = make(spec, **arguments)
     for wrap in wrappers:
         env = wrap(env)
     return env
 
 
-def _own_batch(spec: EnvSpec, num_envs: int, arguments: dict[str, Any], extra: Sequence[Any]) -> Any:
+def _own_batch(spec: EnvSpec, num_envs: int, arguments: dict[str, Any], extra: Sequence[object]) -> AnyVectorEnv:
     """The batch that a spec has an entry point for, else a compiled one; nothing can be put around single lanes."""
     if extra:
         raise InvalidArgument(

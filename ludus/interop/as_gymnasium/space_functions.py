@@ -41,7 +41,7 @@ batch_differing_spaces = spaces.batch_differing_spaces
 
 
 @singledispatch
-def create_zero_array(space: spaces.Space[Any]) -> Any:
+def create_zero_array(space: spaces.Space[object]) -> Any:
     """The value of a space that stands for nothing."""
     return space.default()
 

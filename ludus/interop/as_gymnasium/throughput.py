@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Env, VectorEnv
+from ludus.core import AutoresetMode
+from ludus.core.env import AnyEnv
+from ludus.core.vector_env import AnyVectorEnv
 
 __all__ = ["benchmark_init", "benchmark_render", "benchmark_step", "benchmark_vector_step"]
 
@@ -21,7 +22,7 @@ def _rate(once: Callable[[], int], seconds: float) -> float:
             return count / passed
 
 
-def benchmark_step(env: Env[Any, Any], target_duration: float = 5, seed: int | None = None) -> float:
+def benchmark_step(env: AnyEnv, target_duration: float = 5, seed: int | None = None) -> float:
     """Steps a second under random actions, resets included."""
     env.reset(seed=seed)
 
@@ -34,7 +35,7 @@ def benchmark_step(env: Env[Any, Any], target_duration: float = 5, seed: int | N
     return _rate(once, target_duration)
 
 
-def benchmark_vector_step(env: VectorEnv[Any, Any], target_duration: float = 5, seed: int | None = None) -> float:
+def benchmark_vector_step(env: AnyVectorEnv, target_duration: float = 5, seed: int | None = None) -> float:
     """Steps of single lanes a second under random actions; a step that only resets a lane does not count."""
     env.action_space.seed(seed)
     env.reset(seed=seed)
@@ -55,9 +56,7 @@ def benchmark_vector_step(env: VectorEnv[Any, Any], target_duration: float = 5, 
     return _rate(once, target_duration)
 
 
-def benchmark_init(
-    env_lambda: Callable[[], Env[Any, Any]], target_duration: float = 5, seed: int | None = None
-) -> float:
+def benchmark_init(env_lambda: Callable[[], AnyEnv], target_duration: float = 5, seed: int | None = None) -> float:
     """Environments a second, made and reset."""
 
     def once() -> int:
@@ -67,7 +66,7 @@ def benchmark_init(
     return _rate(once, target_duration)
 
 
-def benchmark_render(env: Env[Any, Any], target_duration: float = 5) -> float:
+def benchmark_render(env: AnyEnv, target_duration: float = 5) -> float:
     """Pictures a second."""
 
     def once() -> int:

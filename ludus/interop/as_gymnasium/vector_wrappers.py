@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludus import wrappers
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.spaces import Space
 
 __all__ = ["TransformAction", "TransformObservation", "TransformReward"]
@@ -20,10 +20,10 @@ class TransformObservation(wrappers.TransformObservation[Any]):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: AnyEnv,
         func: Callable[[Any], Any],
-        observation_space: Space[Any] | None = None,
-        single_observation_space: Space[Any] | None = None,
+        observation_space: Space[object] | None = None,
+        single_observation_space: Space[object] | None = None,
     ) -> None:
         super().__init__(env, func, single_observation_space, vectorized=True)
         if observation_space is not None:
@@ -42,10 +42,10 @@ class TransformAction(wrappers.TransformAction[Any]):
 
     def __init__(
         self,
-        env: Env[Any, Any],
+        env: AnyEnv,
         func: Callable[[Any], Any],
-        action_space: Space[Any] | None = None,
-        single_action_space: Space[Any] | None = None,
+        action_space: Space[object] | None = None,
+        single_action_space: Space[object] | None = None,
     ) -> None:
         super().__init__(env, func, single_action_space, vectorized=True)
         if action_space is not None:
@@ -62,5 +62,5 @@ class TransformReward(wrappers.TransformReward[Any, Any]):
     [-1.0, -1.0]
     """
 
-    def __init__(self, env: Env[Any, Any], func: Callable[[Any], Any]) -> None:
+    def __init__(self, env: AnyEnv, func: Callable[[Any], Any]) -> None:
         super().__init__(env, func, vectorized=True)

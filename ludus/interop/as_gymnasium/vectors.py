@@ -4,7 +4,9 @@ from typing import Any, Generic, TypeVar
 
 from ludus import core
 from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument, InvalidType
+from ludus.seeding import Seed
 
 __all__ = ["VectorActionWrapper", "VectorEnv", "VectorObservationWrapper", "VectorRewardWrapper", "VectorWrapper"]
 
@@ -100,7 +102,7 @@ class VectorObservationWrapper(VectorWrapper[WrapObsT, ActT, ObsT, ActT, ArrayT]
         """The observations to show instead."""
         raise NotImplementedError(f"{type(self).__name__} defines no observations(observations)")
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[WrapObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[WrapObsT, Info]:
         """Reset, with the observations changed."""
         observations, info = self.env.reset(seed=seed, options=options)
         return self.observations(observations), info

@@ -1,7 +1,6 @@
 """Probes: a package's environments run in a sandbox, and what they were seen to use. What comes out is not trusted."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -61,7 +60,7 @@ def _written(spec: EnvSpec) -> str | None:
 
 def _entry_points(spec: EnvSpec) -> list[str]:
     found = EnvSpec.from_json(spec.to_json())
-    names: list[Any] = [found.entry_point, *(one.entry_point for one in found.additional_wrappers)]
+    names: list[object] = [found.entry_point, *(one.entry_point for one in found.additional_wrappers)]
     return [one for one in names if isinstance(one, str)]
 
 

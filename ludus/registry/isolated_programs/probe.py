@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -132,7 +132,7 @@ class ActivityLog:
             except Exception:
                 self.tell("unclear", event)
 
-    def opened(self, path: Any, mode: Any, flags: Any) -> None:
+    def opened(self, path: Any, mode: object, flags: int) -> None:
         """A file is opened, by `open` or by `os.open`."""
         writes = any(char in mode for char in "wax+") if isinstance(mode, str) else bool(flags & WRITING)
         self.path("write" if writes else "read", path)
@@ -150,7 +150,7 @@ class ActivityLog:
             return
         self.tell(kind, f"~{full.removeprefix(self.home)}" if full.startswith(f"{self.home}/") else full)
 
-    def moved(self, args: Any) -> None:
+    def moved(self, args: Sequence[object]) -> None:
         """A name is changed, or another one given."""
         self.path("write", args[0])
         self.path("write", args[1])
@@ -181,7 +181,7 @@ class ActivityLog:
             os.write(self.answer, msgspec.json.encode([self.number, kind, what[:MAX_TEXT_CHARS]]) + b"\n")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Plain text, whatever class of text it is."""
     if isinstance(value, bytes):
         value = os.fsdecode(value)

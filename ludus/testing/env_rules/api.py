@@ -56,7 +56,7 @@ def reset_takes_seed_and_options(subject: Subject) -> Found:
 def reset_returns_a_pair(subject: Subject) -> Found:
     """`reset` returns a pair of an observation and an info dictionary."""
     try:
-        result: Any = subject.env().reset(seed=subject.seed)
+        result: object = subject.env().reset(seed=subject.seed)
     except Exception as failure:
         yield error(
             f"reset(seed={subject.seed}): expected (observation, info), got {raised(failure)}",
@@ -75,7 +75,7 @@ def step_returns_five(subject: Subject) -> Found:
     player.reset(subject.seed)
     action = player.choose()
     try:
-        result: Any = player.env.step(action)
+        result: object = player.env.step(action)
     except Exception as failure:
         message = f"step({shorten(action, 40)}) after reset: expected five values, got {raised(failure)}"
         yield error(message, "let step accept every action of action_space")
@@ -138,7 +138,7 @@ def metadata_lists_render_modes(subject: Subject) -> Found:
     if not isinstance(metadata, dict):
         yield error(f"metadata: expected a dictionary, got {shorten(metadata)}", fix)
         return
-    modes: Any = metadata.get("render_modes", [])
+    modes: object = metadata.get("render_modes", [])
     if not isinstance(modes, list | tuple) or not all(isinstance(mode, str) for mode in modes):
         yield error(f'metadata["render_modes"]: expected a list of names, got {shorten(modes)}', fix)
     elif env.render_mode is not None and env.render_mode not in modes:
@@ -159,7 +159,7 @@ def step_before_reset_fails(subject: Subject) -> Found:
     env = subject.fresh()
     action = Player(env, 0).choose()
     try:
-        result: Any = env.step(action)
+        result: object = env.step(action)
     except Exception:  # whichever: the caller was stopped
         return
     fix = (
@@ -171,7 +171,7 @@ def step_before_reset_fails(subject: Subject) -> Found:
 def options_are_handled(subject: Subject) -> Found:
     """`reset` takes empty options as none, and takes or clearly refuses unknown ones; one that it drops is told."""
     env = subject.env()
-    empty: dict[str, Any] = {}
+    empty: dict[str, object] = {}
     unknown = TrackedOptions({"unknown": 1})  # which is tracked already, so that nobody warns of it
     fix = "read them by `(options or {}).get(name)`, and refuse unknown ones by InvalidArgument"
     unknown.lend()

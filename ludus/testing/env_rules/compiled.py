@@ -1,15 +1,18 @@
 """Rules about compiled rules: they compile, and a compiled batch is its lanes, played beside the single environment."""
 
 import math
+from collections.abc import Callable
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode
-from ludus.core.vector_env import AnyVectorEnv
+from ludus.core import AutoresetMode, Info
+from ludus.core.env import AnyEnv
+from ludus.core.vector_env import AnyVectorEnv, Mask
 from ludus.errors import KernelError, LudusError
 from ludus.spaces import Box, Discrete
+from ludus.spaces.array_space import Array
 from ludus.testing.equality import difference
 from ludus.testing.report import ReportNote, error, warning
 from ludus.testing.rule import Found, Unchecked, raised
@@ -31,6 +34,8 @@ STEPS_FOR_EACH = 1000
 MAX_SECONDS = 5.0
 """Of a processor, unless it is asked for in full: interpreted rules may take a thousandth of one for each step."""
 Batch = AnyVectorEnv
+Call = Callable[[Batch], tuple[Any, ...]]
+"""`reset` or `step` of one of them."""
 FIX = "change the rule at the line that is named; where values differ without an error, report it with the rules"
 
 
@@ -79,7 +84,7 @@ def _has_rules(subject: Subject) -> bool:
     return isinstance(env.unwrapped, RuleEnv)
 
 
-def _bare(subject: Subject) -> Any:
+def _bare(subject: Subject) -> AnyEnv:
     return subject.fresh().unwrapped
 
 
@@ -118,14 +123,14 @@ class _Game:
             action = actions.next()
             self._both(f"step {self.number}", lambda one, given=action: one.step(given), actions, ended)
 
-    def _both(self, label: str, call: Any, actions: "_Actions", ended: Any = None) -> None:
+    def _both(self, label: str, call: Call, actions: "_Actions", ended: Mask | None = None) -> None:
         self.parted, told = _compared(label, call, self.compiled, self.serial, ended)
         if "action_mask" in told:
             lanes = told["_action_mask"]
             actions.masks = [told["action_mask"][lane] if lanes[lane] else actions.masks[lane] for lane in range(LANES)]
 
 
-def _compared(label: str, call: Any, compiled: Batch, serial: Batch, ended: Any) -> tuple[str | None, Any]:
+def _compared(label: str, call: Call, compiled: Batch, serial: Batch, ended: Mask | None) -> tuple[str | None, Info]:
     """Where what two batches gave parts, in words, and the info of the compiled one."""
     outcomes: list[Any] = []
     for one in (serial, compiled):
@@ -151,11 +156,11 @@ def _compared(label: str, call: Any, compiled: Batch, serial: Batch, ended: Any)
     return None, together[-1]
 
 
-def _comparable(value: object) -> Any:
+def _comparable(value: object) -> object:
     """Without the filler of lanes that say nothing, which is each executor's own."""
     if not isinstance(value, dict):
         return value
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, one in value.items():
         mask = value.get(f"_{name}")
         if isinstance(one, dict):
@@ -167,7 +172,7 @@ def _comparable(value: object) -> Any:
     return found
 
 
-def _numbers(values: Any) -> list[Any]:
+def _numbers(values: Array) -> list[object]:
     """An info may tell 1 here and 0.5 there: a column of a batch has one dtype, and what counts is the number."""
     whole = values.dtype.kind in "iu" and (not values.size or np.abs(values).max() < MAX_EXACT_INTEGER)
     return list(values.astype(np.float64) if whole else values)
@@ -182,11 +187,11 @@ class _Actions:
     def __init__(self, batch: "KernelVectorEnv", seed: int) -> None:
         self.batch, self.single = batch, batch.single_action_space
         self.refuses = batch.rules.illegal == "refuse"
-        self.masks: list[Any] = [None] * LANES
+        self.masks: list[object] = [None] * LANES
         batch.action_space.seed(seed)
         self.single.seed(seed)
 
-    def next(self) -> Any:
+    def next(self) -> object:
         """The next action of every lane."""
         action: Any = self.batch.action_space.sample()
         for lane in range(LANES):
@@ -196,7 +201,7 @@ class _Actions:
                 self._extreme(action, lane)
         return action
 
-    def _legal(self, mask: Any) -> Any:
+    def _legal(self, mask: Any) -> object:
         """A legal action; of a lane that has none, which begins anew, any."""
         parts = mask if isinstance(mask, tuple) else (mask,)
         over = mask is None or not all(np.any(one) for one in parts)  # pyright: ignore[reportUnknownVariableType]

@@ -6,7 +6,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 from ludus.core.env import AnyEnv
 from ludus.errors import listing, shorten
@@ -84,9 +83,9 @@ def _folder() -> str:
         return ""
 
 
-def _module_state(env: AnyEnv) -> dict[str, Any]:
+def _module_state(env: AnyEnv) -> dict[str, object]:
     """The data that the modules of an environment's classes hold, and the classes themselves, by name."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for kind in type(env.unwrapped).__mro__:
         if kind.__module__.startswith("ludus.core") or kind is object:
             continue
@@ -98,7 +97,7 @@ def _module_state(env: AnyEnv) -> dict[str, Any]:
     return found
 
 
-def _copied(value: object) -> Any:
+def _copied(value: object) -> object:
     try:
         return deepcopy(value)
     except Exception:  # what cannot be copied cannot be compared either
@@ -128,7 +127,7 @@ def written_files() -> Generator[set[str]]:
 def _audit(event: str, args: tuple[object, ...]) -> None:
     if not _watching:
         return
-    path: Any = None
+    path: object = None
     if event == "open":
         path = args[0] if isinstance(args[2], int) and args[2] & WRITING else None
     elif event in ("os.mkdir", "os.symlink", "os.link", "os.rename"):

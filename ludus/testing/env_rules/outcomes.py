@@ -1,10 +1,10 @@
 """Rules about outcomes: told with the last step, by their names, and not to be had for nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from itertools import cycle
 from math import isfinite
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ SEED_DISTANCE = 1 << 32
 TOLERANCE = 1e-6
 SILENT = (PassiveEnvChecker, OrderEnforcing, TimeLimit)
 """Wrappers that leave rewards as they are."""
-WRONG: tuple[Any, ...] = (None, "no action of this environment", {"nonsense": 1}, [])
+WRONG: tuple[object, ...] = (None, "no action of this environment", {"nonsense": 1}, [])
 NONSENSE = ("", "success", '{"outcome": "success", "reward": 1.0}', "\N{COLLISION SYMBOL}" * 9, "0", "yes", "\t\x00")
 
 
@@ -93,9 +93,8 @@ def reward_components_add_up(subject: Subject) -> Found:
             return
 
 
-def _is_number(value: Any) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return number and isfinite(value)
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool) and isfinite(value)
 
 
 # --- agents that know nothing ---
@@ -116,7 +115,7 @@ def trivial_agents_do_not_succeed(subject: Subject) -> Found:
     env = subject.env()
     if env.batch_shape:
         return
-    declared: Any = env.metadata.get(DECLARED, ())
+    declared: Container[str] = env.metadata.get(DECLARED, ())
     idle = _tried(subject, env, _in_turn(_nothing(env.action_space)))
     told = idle.outcomes | _told(subject.history)
     if not told - {Outcome.TIME_LIMIT}:
@@ -136,7 +135,7 @@ def trivial_agents_do_not_succeed(subject: Subject) -> Found:
         )
 
 
-def _judged(agent: str, tried: Tried, declared: Any, most: float = 0.0) -> Found:
+def _judged(agent: str, tried: Tried, declared: Container[str], most: float = 0.0) -> Found:
     share = tried.successes / tried.episodes if tried.episodes else 0.0
     if share <= most or agent in declared or (most and tried.episodes < MIN_EPISODES):
         if share and agent not in declared:
@@ -189,13 +188,13 @@ def _episode(player: Player, choose: Callable[[Player], object], left: int) -> t
     return False, left
 
 
-def _in_turn(values: list[object]) -> Callable[[Player], Any]:
+def _in_turn(values: list[object]) -> Callable[[Player], object]:
     """An agent that gives these values one after another, whatever it sees."""
     given = cycle(values)
     return lambda _: next(given)
 
 
-def _nothing(space: Space[object]) -> list[Any]:
+def _nothing(space: Space[object]) -> list[object]:
     try:
         return [space.default()]
     except NotImplementedError:  # a space of its author's: any value, again and again
@@ -209,9 +208,9 @@ def _contains(space: Space[object], value: object) -> bool:
         return False
 
 
-def _nonsense(space: Space[object]) -> list[Any]:
+def _nonsense(space: Space[object]) -> list[object]:
     """Actions of the space whose every text is nonsense; none where there is no text in them."""
-    found: list[Any] = []
+    found: list[object] = []
     try:
         data = space.encode(space.default(), binary=False)
         if not _has_text(data):
@@ -229,7 +228,7 @@ def _has_text(data: object) -> bool:
     return isinstance(data, str) or any(_has_text(one) for one in parts)
 
 
-def _filled(data: object, text: str) -> Any:
+def _filled(data: object, text: str) -> object:
     if isinstance(data, dict):
         return {key: _filled(one, text) for key, one in data.items()}
     if isinstance(data, list):

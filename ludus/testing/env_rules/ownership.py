@@ -1,7 +1,5 @@
 """Rules about ownership: what `reset` and `step` return is the caller's, a new object each time."""
 
-from typing import Any
-
 from ludus.testing.history import Interrupted, first_difference
 from ludus.testing.report import Finding, error, warning
 from ludus.testing.returned import Part, writable_arrays
@@ -44,7 +42,7 @@ def _written(subject: Subject, part: Part) -> str:
     if not (subject.played.observations if part == "observation" else subject.played.infos).writable:
         return ""
 
-    def write(observation: Any, info: Any) -> None:
+    def write(observation: object, info: object) -> None:
         for array in writable_arrays(observation if part == "observation" else info):
             array[...] = array == 0  # zeros and ones: within most bounds, and always other than before
 

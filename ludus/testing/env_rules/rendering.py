@@ -48,7 +48,7 @@ def render_gives_what_its_mode_says(subject: Subject) -> Found:
         player = Player(env, 0)
         player.reset(subject.seed)
         try:
-            picture: Any = env.render()
+            picture: object = env.render()
         except ImportError as missing:
             yield Unchecked(f"render mode {env.render_mode} needs a package: {missing}")
             continue

@@ -3,7 +3,6 @@
 import random
 from copy import deepcopy
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -39,8 +38,8 @@ def reset_seeds_np_random(subject: Subject) -> Found:
     env = subject.env()
     for seed in (subject.seed, subject.seed + 1):
         env.reset(seed=seed)
-        found: Any = env.np_random_seed
-        expected: Any = tuple(lane_seeds(seed, env.batch_shape[0])) if env.batch_shape else seed
+        found: object = env.np_random_seed
+        expected: object = tuple(lane_seeds(seed, env.batch_shape[0])) if env.batch_shape else seed
         if found != expected:
             message = f"np_random_seed after reset(seed={seed}): expected {expected}, got {shorten(found)}"
             yield error(message, "begin reset with `super().reset(seed=seed)`")
@@ -200,13 +199,13 @@ def instances_are_independent(subject: Subject) -> Found:
 
 def _generators(env: AnyEnv) -> list[np.random.Generator]:
     try:
-        found: Any = env.np_random
+        found: object = env.np_random
     except EnvError as elsewhere:
         raise Unchecked("where its random stream stands is known in its own process only") from elsewhere
     return list(found) if isinstance(found, tuple | list) else [found]
 
 
-def _states(env: AnyEnv) -> list[Any]:
+def _states(env: AnyEnv) -> list[object]:
     return [deepcopy(generator.bit_generator.state) for generator in _generators(env)]
 
 

@@ -1,6 +1,6 @@
 """Rules about serialisation: spaces and their values travel as JSON and msgpack, never as pickles."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from ludus.errors import LudusError
 from ludus.spaces import Space, dumps, from_description, loads
@@ -20,7 +20,7 @@ def spaces_can_be_described(subject: Subject) -> Found:
     """Both spaces can be written as plain data, and read back as equal spaces."""
     env = subject.env()
     for name in ("observation_space", "action_space"):
-        space: Space[Any] = getattr(env, name)
+        space: Space[object] = getattr(env, name)
         try:
             back = from_description(describe_space(space))
         except LudusError as refusal:

@@ -1,7 +1,5 @@
 """Rules about snapshots: going back means going back exactly, randomness included."""
 
-from typing import Any
-
 from ludus.core.env import AnyEnv
 from ludus.errors import SnapshotError
 from ludus.testing.equality import difference
@@ -73,5 +71,5 @@ def _begun(subject: Subject, env: AnyEnv) -> Player:
     return player.run(_half(subject))
 
 
-def _samples(env: AnyEnv) -> list[Any]:
+def _samples(env: AnyEnv) -> list[object]:
     return [env.action_space.sample() for _ in range(4)]

@@ -28,7 +28,7 @@ def spaces_are_spaces(subject: Subject) -> Found:
     """`observation_space` and `action_space` are Ludus spaces from the start."""
     env = subject.env()
     for name in NAMES:
-        space: Any = getattr(env, name, None)
+        space: object = getattr(env, name, None)
         if not isinstance(space, Space):
             got = "none" if space is None else f"{type(space).__module__}.{type(space).__name__}"
             yield error(
@@ -104,7 +104,7 @@ def _cast(space: Space[object], event: HistoryEvent) -> Finding | None:
     return None
 
 
-def _at(value: object, path: str) -> Any:
+def _at(value: object, path: str) -> object:
     """The part of `value` that `path` leads to, or None."""
     if not path:
         return value

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ludus.core.env import AnyEnv
 from ludus.errors import EnvError, LudusError
@@ -12,7 +11,7 @@ from ludus.registry.resolution import resolve
 from ludus.testing.env_contract import ENV_RULES
 from ludus.testing.env_rules import seeding, snapshots
 from ludus.testing.report import Finding, Report
-from ludus.testing.rule import Examination, Found, Rule, Unchecked
+from ludus.testing.rule import Examination, Found, Rule, SubjectT, Unchecked
 from ludus.testing.service.checkup import Checkup
 from ludus.testing.service.folder import EnvFolder
 from ludus.testing.service.isolation_rules import ISOLATION_RULES, LIMIT_RULES
@@ -143,6 +142,6 @@ def _served(folder: EnvFolder) -> dict[str, Report]:
 REMOTE_RULES = tuple(_kept_elsewhere(rule) if rule.check in ELSEWHERE else rule for rule in ENV_RULES)
 
 
-def _examined(rules: Sequence[Rule[Any]], subject: Any, name: str) -> Report:
+def _examined(rules: Sequence[Rule[SubjectT]], subject: SubjectT, name: str) -> Report:
     subject.name = name
     return Examination(rules, subject).report()

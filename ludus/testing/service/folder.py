@@ -3,7 +3,7 @@
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,6 +17,9 @@ from ludus.registry import make
 from ludus.testing.history import HistoryEvent, play
 from ludus.testing.rule import Unchecked
 
+if TYPE_CHECKING:
+    from ludus.sandbox import Sandbox
+
 __all__ = ["PROJECT", "EnvFolder"]
 
 PROJECT = "pyproject.toml"
@@ -28,7 +31,7 @@ class EnvFolder:
     def __init__(self, path: str | Path, *, seed: int = 0, steps: int = 100) -> None:
         self.path, self.seed, self.steps = Path(path).expanduser(), seed, steps
         self.name = str(path)
-        self._made: list[Any] = []
+        self._made: list[AnyEnv] = []
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -44,13 +47,13 @@ class EnvFolder:
         return contents(self.path)
 
     @cached_property
-    def project(self) -> dict[str, Any]:
+    def project(self) -> dict[str, object]:
         """The table `project` of its pyproject.toml; Unchecked where there is none."""
         path = self.path / PROJECT
         if not path.is_file():
             raise Unchecked(f"there is no {PROJECT}")
         try:
-            data: Any = read_foreign_toml(read_foreign_file(path))
+            data: dict[str, object] = read_foreign_toml(read_foreign_file(path))
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Unchecked(f"{PROJECT} cannot be read: {error}") from error
         found = data.get("project")
@@ -63,7 +66,7 @@ class EnvFolder:
             raise Unchecked("it is an application, whose rules are its own: they are checked at its address")
         return self.manifest.spec
 
-    def make(self, isolation: Any = None) -> AnyEnv:
+    def make(self, isolation: "str | Sandbox | None" = None) -> AnyEnv:
         """Its environment, made in a sandbox; by default the one that it asks for."""
         env = make(self.spec, isolation=isolation, disable_env_checker=True, kwargs={})
         self._made.append(env)

@@ -52,7 +52,7 @@ class Http:
         """Ask for something."""
         return self.ask("GET", path, None, headers)
 
-    def post(self, path: str, body: Any, **headers: str) -> HttpResponse:
+    def post(self, path: str, body: object, **headers: str) -> HttpResponse:
         """Send JSON, or bytes as they are."""
         sent = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.ask("POST", path, sent, {"Content-Type": "application/json", **headers})
@@ -61,9 +61,11 @@ class Http:
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], seconds: float = REQUEST_TIMEOUT_S
     ) -> HttpResponse:
         """One request on a connection of its own; ConnectionLost where there is no answer to it."""
-        kind = http.client.HTTPSConnection if self.scheme == "https" else http.client.HTTPConnection
-        secured: dict[str, Any] = {"context": ssl.create_default_context()} if self.scheme == "https" else {}
-        connection = kind(self.host, self.port, timeout=seconds, **secured)
+        connection = (
+            http.client.HTTPSConnection(self.host, self.port, timeout=seconds, context=ssl.create_default_context())
+            if self.scheme == "https"
+            else http.client.HTTPConnection(self.host, self.port, timeout=seconds)
+        )
         signed = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         try:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ludus.core import Env
 from ludus.errors import IsolationNeeded, LudusError, SandboxError, SandboxUnavailable, listing
@@ -151,7 +150,7 @@ LIMIT_RULES: tuple[Rule[EnvFolder], ...] = (
 def _cut(history: Sequence[HistoryEvent]) -> str:
     """What stopped it, where the sandbox did: the step that it cut short says so."""
     for one in history:
-        told: Any = one.info.get("sandbox")
+        told: object = one.info.get("sandbox")
         if isinstance(told, dict) and "reason" in told:
             return f"{one.label}: {told['reason']}"
     return ""

@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
 
 from ludus.client import connect
 from ludus.core.env import AnyEnv
@@ -27,7 +26,7 @@ class Service:
         self.http = Http(url, token)
         self.stranger = Http(url)
         """Without the token."""
-        self._made: list[Any] = []
+        self._made: list[AnyEnv] = []
         self._patience = REPLY_TIMEOUT_S
 
     def connected(self) -> AnyEnv:

@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import LudusError, listing, shorten
@@ -187,9 +186,9 @@ def _defined(tree: ast.Module) -> Iterator[str]:
             yield node.id
 
 
-def _announced(project: dict[str, object]) -> list[Any]:
-    points: Any = project.get("entry-points")
-    found: Any = points.get("ludus.envs") if isinstance(points, dict) else None
+def _announced(project: dict[str, object]) -> list[object]:
+    points: object = project.get("entry-points")
+    found: object = points.get("ludus.envs") if isinstance(points, dict) else None
     return list(found.values()) if isinstance(found, dict) else []
 
 

@@ -1,7 +1,6 @@
 """Rules about sampling and copies: one seed, one row of samples; a copy goes its own way."""
 
 from copy import deepcopy
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ def global_random_untouched(subject: SpaceSubject) -> Found:
         )
 
 
-def _under(subject: SpaceSubject, global_seed: int) -> tuple[list[Any], list[str]]:
+def _under(subject: SpaceSubject, global_seed: int) -> tuple[list[object], list[str]]:
     with global_random(global_seed):
         before = global_states()
         return _draw(subject.fresh()), moved(before)
@@ -93,5 +92,5 @@ def equality_is_by_value(subject: SpaceSubject) -> Found:
         yield error("expected False for what is no space, got True", "begin __eq__ by `isinstance(other, type(self))`")
 
 
-def _draw(space: Space[object]) -> list[Any]:
+def _draw(space: Space[object]) -> list[object]:
     return [space.sample() for _ in range(8)]

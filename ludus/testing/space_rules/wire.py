@@ -76,7 +76,7 @@ def _round_trip(subject: SpaceSubject, form: Literal["json", "msgpack"]) -> Foun
 def schema_admits_values(subject: SpaceSubject) -> Found:
     """`json_schema` is a JSON schema, and admits what `encode` writes."""
     space = subject.fresh()
-    schema: Any = space.json_schema()
+    schema: object = space.json_schema()
     try:
         msgspec.json.encode(schema)
     except (TypeError, msgspec.EncodeError) as failure:

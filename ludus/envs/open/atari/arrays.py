@@ -1,7 +1,5 @@
 """Atari games as arrays: a number in, a screen out."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -13,7 +11,7 @@ from ludus.spaces import Box, Discrete
 __all__ = ["AtariArrays"]
 
 
-class AtariArrays(ConsoleEnv):
+class AtariArrays(ConsoleEnv[npt.NDArray[np.uint8], int]):
     """A game as learners of pixels want it; settings are those of `Atari`.
 
     >>> env = AtariArrays("pong", obs_type="grayscale")
@@ -22,12 +20,12 @@ class AtariArrays(ConsoleEnv):
     ((210, 160), 6)
     """
 
-    def __init__(self, game: str | None = None, *, render_mode: str | None = None, **settings: Any) -> None:
+    def __init__(self, game: str | None = None, *, render_mode: str | None = None, **settings: object) -> None:
         super().__init__({"game": game, **settings}, render_mode)
         self.action_space = Discrete(len(self._actions))
         self.observation_space = Box(0, 255, self.shape, np.uint8)
 
-    def step(self, action: Any) -> Step[npt.NDArray[np.uint8]]:
+    def step(self, action: int) -> Step[npt.NDArray[np.uint8]]:
         """Hold an action for as many frames as are skipped."""
         self.check_begun()
         self.action_space.check(action, "action", InvalidAction)
@@ -37,6 +35,6 @@ class AtariArrays(ConsoleEnv):
         """The screen."""
         return self.screen()
 
-    def get_keys_to_action(self) -> dict[Any, int]:
+    def get_keys_to_action(self) -> dict[str | tuple[str, ...], int]:
         """Arrows and space."""
         return self.keys()

@@ -1,12 +1,13 @@
 """Atari games with typed actions, in OpenEnv's words."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Info, Step
+from ludus.core.options import Options
 from ludus.envs.open.atari.console_env import ConsoleEnv
 from ludus.envs.open.atari.engine import game_names
 from ludus.errors import InvalidAction, shorten
@@ -56,7 +57,7 @@ class AtariState:
     frameskip: int | list[int] = 4
 
 
-class Atari(ConsoleEnv):
+class Atari(ConsoleEnv[AtariObservation, AtariAction]):
     """A game of the Atari 2600 by ALE: pixels, grey or memory; frame skip, sticky actions, modes, difficulties.
 
     Settings are arguments (`obs_type`, `frameskip`, `repeat_action_probability`, `mode`, `difficulty`,
@@ -68,7 +69,7 @@ class Atari(ConsoleEnv):
     ((128,), 5, ['NOOP', 'FIRE', 'RIGHT', 'LEFT'])
     """
 
-    def __init__(self, game: str | None = None, *, render_mode: str | None = None, **settings: Any) -> None:
+    def __init__(self, game: str | None = None, *, render_mode: str | None = None, **settings: object) -> None:
         super().__init__({"game": game, **settings}, render_mode)
         actions = len(self._actions)
         size = int(np.prod(self.shape))
@@ -76,9 +77,7 @@ class Atari(ConsoleEnv):
         self.observation_space = Record(AtariObservation, spaces={"screen": Box(0, 255, (size,), np.uint8)})
         self.state: AtariState | None = None
 
-    def reset(
-        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[AtariObservation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[AtariObservation, Info]:
         """Switch the console on."""
         begun = super().reset(seed=seed, options=options)
         one = self.settings
@@ -114,7 +113,7 @@ class Atari(ConsoleEnv):
             int(ale.getFrameNumber()),
         )
 
-    def get_keys_to_action(self) -> dict[Any, AtariAction]:
+    def get_keys_to_action(self) -> dict[str | tuple[str, ...], AtariAction]:
         """Arrows and space."""
         return {keys: AtariAction(action) for keys, action in self.keys().items()}
 

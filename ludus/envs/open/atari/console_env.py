@@ -1,11 +1,15 @@
 """`ConsoleEnv`: a console with a game: frames, sticky actions, snapshots, keys; subclasses say what is seen of it."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Env, Info, Step
+from ludus.core.env import ActT, ObsT
+from ludus.core.options import Options
+from ludus.core.snapshot import Memo
 from ludus.envs.open.atari.engine import console
 from ludus.envs.open.atari.settings import Settings, settings_of
 from ludus.errors import InvalidArgument, ResetNeeded, shorten
@@ -20,13 +24,13 @@ WIDE, TALL = 3, 2
 """How much larger a picture is: the console's pixels are wider than they are tall."""
 
 
-class ConsoleEnv(Drawn, Env[Any, Any]):
+class ConsoleEnv(Drawn, Env[ObsT, ActT]):
     """A game of the Atari 2600: every draw is of our own stream, so that a seed and the actions are an episode."""
 
     metadata = Drawn.metadata | {"render_fps": 15}
     snapshot_shared: ClassVar[tuple[str, ...]] = (*Drawn.snapshot_shared, "_ale", "_actions", "_switched_on")
 
-    def __init__(self, settings: dict[str, Any], render_mode: str | None = None) -> None:
+    def __init__(self, settings: Mapping[str, object], render_mode: str | None = None) -> None:
         self.settings: Settings = settings_of(settings)
         ale = self._ale = console(self.settings.game)
         for name, value, known in (
@@ -72,13 +76,13 @@ class ConsoleEnv(Drawn, Env[Any, Any]):
             return np.array(self._ale.getScreenGrayscale(), np.uint8).reshape(self.shape)
         return np.array(self._ale.getScreenRGB(), np.uint8)
 
-    def seen(self) -> Any:
+    def seen(self) -> ObsT:
         """The observation of now."""
         raise NotImplementedError(f"{type(self).__name__} defines no seen()")
 
     # --- the episode ---
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Switch the console on, and let some frames pass, as many as the seed says."""
         if options:
             name = type(self).__name__
@@ -93,7 +97,7 @@ class ConsoleEnv(Drawn, Env[Any, Any]):
                 self._ale.reset_game()
         return self.seen(), self._told(False)
 
-    def _pressed(self, action: int) -> Step[Any]:
+    def _pressed(self, action: int) -> Step[ObsT]:
         """Hold an action for as many frames as are skipped."""
         self._kept = None
         lives, reward = self._ale.lives(), 0.0
@@ -125,10 +129,10 @@ class ConsoleEnv(Drawn, Env[Any, Any]):
 
     # --- snapshots: the console's own state, with the picture that it does not keep ---
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: Memo) -> object:
         return super()._capture(memo), self._ale.cloneState(include_rng=True), self.frame()
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: Memo) -> None:
         attributes, console_state, kept = state
         super()._reinstate(attributes, memo)
         self._ale.restoreState(console_state)
@@ -140,9 +144,9 @@ class ConsoleEnv(Drawn, Env[Any, Any]):
         """What each number of an action is called."""
         return [str(one.name) for one in self._actions]
 
-    def keys(self) -> dict[Any, int]:
+    def keys(self) -> dict[str | tuple[str, ...], int]:
         """Arrows and space, alone and together; nothing pressed does nothing."""
-        found: dict[Any, int] = {}
+        found: dict[str | tuple[str, ...], int] = {}
         for action, name in enumerate(self.get_action_meanings()):
             held = tuple(key for word, key in KEYS.items() if word in name)
             found[held or ""] = action

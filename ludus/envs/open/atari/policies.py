@@ -24,22 +24,22 @@ def oracle(env: Any, observation: AtariObservation, rng: np.random.Generator) ->
     return AtariAction(names.index("RIGHT" if way > 3 else "LEFT" if way < -3 else "NOOP"))
 
 
-def random(env: Any, observation: AtariObservation, rng: np.random.Generator) -> AtariAction:
+def random(env: object, observation: AtariObservation, rng: np.random.Generator) -> AtariAction:
     """Any action."""
     del env
     return AtariAction(int(rng.choice(observation.legal_actions)))
 
 
-def nop(env: Any, observation: AtariObservation, rng: np.random.Generator) -> AtariAction:
+def nop(env: object, observation: AtariObservation, rng: np.random.Generator) -> AtariAction:
     """Nothing."""
     del env, observation, rng
     return AtariAction(0)
 
 
-def garbage(env: Any, observation: AtariObservation, rng: np.random.Generator) -> Any:
+def garbage(env: object, observation: AtariObservation, rng: np.random.Generator) -> object:
     """What is no action."""
     del env, observation
-    wrong: list[Any] = [AtariAction(18), AtariAction(-1), {"action_id": "UP"}, {"button": 1}, None, 3]
+    wrong: list[object] = [AtariAction(18), AtariAction(-1), {"action_id": "UP"}, {"button": 1}, None, 3]
     return wrong[int(rng.integers(len(wrong)))]
 
 

@@ -1,6 +1,7 @@
 """Settings of a console, checked, and those that OpenEnv's server reads from variables."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -42,7 +43,7 @@ class Settings:
     terminal_on_life_loss: bool
 
 
-def settings_of(given: dict[str, Any]) -> Settings:
+def settings_of(given: Mapping[str, Any]) -> Settings:
     """The arguments, then the variables, then what is usual; raises InvalidArgument."""
     unknown = given.keys() - DEFAULTS.keys()
     if unknown:

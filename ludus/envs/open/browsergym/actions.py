@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ludus.envs.open.browsergym.tab import PageError
@@ -11,7 +12,7 @@ __all__ = ["CALLS", "ActionCall", "ActionParameter", "parse"]
 
 MAX_CALLS = 20
 NUMBER = (int, float)
-MISSING: Any = object()
+MISSING: object = object()
 
 
 class ActionParameter(NamedTuple):
@@ -19,7 +20,7 @@ class ActionParameter(NamedTuple):
 
     name: str
     kinds: tuple[type, ...]
-    default: Any = MISSING
+    default: object = MISSING
 
 
 class ActionCall(NamedTuple):
@@ -169,7 +170,7 @@ def _call(statement: ast.stmt) -> ActionCall:
     return _checked(call.func.id, positional, named)
 
 
-def _checked(name: str, positional: list[Any], named: dict[str, Any], how: str = "plain") -> ActionCall:
+def _checked(name: str, positional: list[object], named: Mapping[str, object], how: str = "plain") -> ActionCall:
     if name not in CALLS:
         raise PageError(f"there is no action {name!r}{did_you_mean(name, list(CALLS))}")
     parameters = CALLS[name]
@@ -184,7 +185,7 @@ def _checked(name: str, positional: list[Any], named: dict[str, Any], how: str =
     return ActionCall(name, found, how)
 
 
-def _value(name: str, parameter: ActionParameter, value: Any) -> Any:
+def _value(name: str, parameter: ActionParameter, value: object) -> object:
     if value is MISSING:
         raise PageError(f"{name}: expected an argument {parameter.name!r}, got none")
     if value is parameter.default:

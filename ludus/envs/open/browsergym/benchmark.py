@@ -20,7 +20,7 @@ class Verdict(NamedTuple):
     """For this step."""
     done: bool = False
     won: bool = False
-    facts: Mapping[str, Any] = MappingProxyType({})
+    facts: Mapping[str, object] = MappingProxyType({})
 
 
 class PageEpisode(ABC):

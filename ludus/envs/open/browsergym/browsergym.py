@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
 from ludus.core import Env, Info, Outcome, Step
+from ludus.core.options import Options
+from ludus.core.snapshot import Memo
 from ludus.envs.open.browsergym.actions import parse
 from ludus.envs.open.browsergym.benchmark import PageEpisode, Verdict
 from ludus.envs.open.browsergym.choices import page_choices
@@ -160,9 +162,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
 
     # --- the episode ---
 
-    def reset(
-        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[BrowserGymObservation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[BrowserGymObservation, Info]:
         """Draw a task, and put it up in a new context; options `task_name` and `dialogs` ("accept", "dismiss")."""
         if self._remote is not None:
             return self._reset_remote(self._remote, seed, options)
@@ -202,7 +202,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         error, malformed, seen = self._done(commands, text, _look(episode))
         choice.actions = [*choice.actions, text]
         observation, verdict = self._observed(episode, error, seen)
-        facts: dict[str, Any] = {"won": verdict.won, "invalid_format": malformed, "action_error": bool(error)}
+        facts: dict[str, object] = {"won": verdict.won, "invalid_format": malformed, "action_error": bool(error)}
         info: Info = {"reward_components": {"task": verdict.reward}, "facts": {**facts, **verdict.facts}}
         if context.dialogs:
             info["dialogs"] = list(context.dialogs)
@@ -246,7 +246,9 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
 
     # --- benchmarks on sites that somebody runs ---
 
-    def _reset_remote(self, remote: RemoteTask, seed: Seed | None, options: Any) -> tuple[BrowserGymObservation, Info]:
+    def _reset_remote(
+        self, remote: RemoteTask, seed: Seed | None, options: Options | None
+    ) -> tuple[BrowserGymObservation, Info]:
         if options:
             raise InvalidArgument(f"options: expected none for {remote.benchmark}, got {shorten(options)}")
         super().reset(seed=seed)
@@ -349,7 +351,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             error, _, seen = self._done(commands, text, _look(episode))
             self._observed(episode, error, seen)
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: Memo) -> None:
         super()._reinstate(state, memo)
         self._stale = True
 
@@ -410,7 +412,7 @@ def _timeout(given: int | None) -> float:
     return value / 1000
 
 
-def _options(options: dict[str, Any] | None, known: TaskSuite) -> tuple[tuple[str, ...], bool]:
+def _options(options: Options | None, known: TaskSuite) -> tuple[tuple[str, ...], bool]:
     given = dict(options or {})
     dialogs, task = given.pop("dialogs", "accept"), given.pop("task_name", None)
     if given:

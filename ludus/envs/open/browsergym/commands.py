@@ -101,7 +101,7 @@ class Commands:
 
     # --- mouse ---
 
-    def _mouse(self, kind: str, x: float, y: float, **more: Any) -> Any:
+    def _mouse(self, kind: str, x: float, y: float, **more: object) -> Any:
         return self.tab.post("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more})
 
     def _press_at(self, x: float, y: float, button: str, modifiers: int = 0, count: int = 1) -> None:

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -81,10 +81,10 @@ class DevTools:
         """Methods of calls whose answer has not come."""
         return [reply.method for reply in list(self._waiting.values())]
 
-    def post(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> Reply:
+    def post(self, method: str, params: Mapping[str, object] | None = None, session: str = "") -> Reply:
         """Send a call without waiting; those of one session are answered in order."""
         number, reply = next(self._numbers), Reply(method, self.patience, session)
-        message: dict[str, Any] = {"id": number, "method": method, "params": params or {}}
+        message: dict[str, object] = {"id": number, "method": method, "params": params or {}}
         if session:
             message["sessionId"] = session
         self._waiting[number] = reply
@@ -99,7 +99,7 @@ class DevTools:
         return reply
 
     def call(
-        self, method: str, params: dict[str, Any] | None = None, session: str = "", *, seconds: float = 30.0
+        self, method: str, params: Mapping[str, object] | None = None, session: str = "", *, seconds: float = 30.0
     ) -> dict[str, Any]:
         """Send a call, and wait for what it gives."""
         return self.post(method, params, session).result(seconds)

@@ -1,7 +1,5 @@
 """Keys: what the browser is told when one is pressed."""
 
-from typing import Any
-
 from ludus.envs.open.browsergym.tab import PageError
 from ludus.errors import did_you_mean, shorten
 
@@ -61,11 +59,11 @@ def modifier_bits(keys: list[str] | tuple[str, ...]) -> int:
     return bits
 
 
-def key_event(key: str, *, down: bool, modifiers: int = 0) -> dict[str, Any]:
+def key_event(key: str, *, down: bool, modifiers: int = 0) -> dict[str, object]:
     """The event of one key."""
     name = " " if key == "Space" else key
     code = CODES.get(key) or (ord(key.upper()) if key.isascii() and key.isalnum() else PUNCTUATION.get(key, 0))
-    event: dict[str, Any] = {"type": "keyUp", "key": name, "modifiers": modifiers, "windowsVirtualKeyCode": code}
+    event: dict[str, object] = {"type": "keyUp", "key": name, "modifiers": modifiers, "windowsVirtualKeyCode": code}
     event["code"] = _code(key)
     if down:
         text = TEXTS.get(key, key if len(key) == 1 else "")

@@ -24,7 +24,7 @@ def oracle(env: Any, observation: BrowserGymObservation, rng: np.random.Generato
     return BrowserGymAction(solve(episode.name.partition(".")[2], observation))
 
 
-def random(env: Any, observation: BrowserGymObservation, rng: np.random.Generator) -> BrowserGymAction:
+def random(env: object, observation: BrowserGymObservation, rng: np.random.Generator) -> BrowserGymAction:
     """An element by chance, clicked or filled."""
     del env
     found = elements(observation.axtree_txt)
@@ -36,13 +36,13 @@ def random(env: Any, observation: BrowserGymObservation, rng: np.random.Generato
     return BrowserGymAction(f"click('{one.bid}')")
 
 
-def nop(env: Any, observation: BrowserGymObservation, rng: np.random.Generator) -> BrowserGymAction:
+def nop(env: object, observation: BrowserGymObservation, rng: np.random.Generator) -> BrowserGymAction:
     """Nothing, for a second."""
     del env, observation, rng
     return BrowserGymAction("noop()")
 
 
-def garbage(env: Any, observation: BrowserGymObservation, rng: np.random.Generator) -> BrowserGymAction:
+def garbage(env: object, observation: BrowserGymObservation, rng: np.random.Generator) -> BrowserGymAction:
     """Signs in no order."""
     del env, observation
     signs = list("()[]{}:=+-*/ \nclick'0123\"\x00é☃")

@@ -99,11 +99,11 @@ class Tab:
 
     # --- calls ---
 
-    def post(self, method: str, params: dict[str, Any] | None = None) -> Reply:
+    def post(self, method: str, params: Mapping[str, object] | None = None) -> Reply:
         """Send a call without waiting."""
         return self.tools.post(method, params, self.session)
 
-    def call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    def call(self, method: str, params: Mapping[str, object] | None = None) -> dict[str, Any]:
         """Send a call and wait."""
         if self.gone is not None:
             raise ProtocolError(f"the page is gone: {self.gone}")
@@ -119,7 +119,7 @@ class Tab:
             raise PageError(said.partition("\n")[0].removeprefix("Error: "))
         return result["result"].get("value")
 
-    def ask(self, function: str, *arguments: Any) -> Any:
+    def ask(self, function: str, *arguments: object) -> Any:
         """Call one of our functions in the page."""
         return self.evaluate(f"__ludus.{function}({','.join(map(json.dumps, arguments))})")
 
@@ -256,7 +256,7 @@ class Tab:
     def _on_dialog(self, params: Event) -> None:
         accept = self.settings.accept_dialogs or params["type"] == "beforeunload"
         self.owner.dialogs.append({"type": params["type"], "message": params["message"][:1000], "accepted": accept})
-        answer: dict[str, Any] = {"accept": accept}
+        answer: dict[str, object] = {"accept": accept}
         if params["type"] == "prompt":
             answer["promptText"] = params.get("defaultPrompt", "")
         self.post("Page.handleJavaScriptDialog", answer)

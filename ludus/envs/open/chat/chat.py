@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ludus.core import Env, Info, Outcome, Step
+from ludus.core.options import Options
 from ludus.envs.open.chat.picture import chat_picture
 from ludus.envs.open.chat.scenarios import SCENARIOS, Scenario, User, act_in
 from ludus.envs.open.chat.tokenizer import ForeignTokenizer, Message, tokenizer_of
@@ -33,7 +34,7 @@ Overflow = Literal["end", "truncate"]
 class ChatAction:
     """What the agent says: as tokens, or as a message. Log-probabilities of the tokens are kept with the step."""
 
-    __tools__: ClassVar[tuple[Callable[..., Any], ...]] = ()
+    __tools__: ClassVar[tuple[Callable[..., object], ...]] = ()
     """What agents call."""
 
     tokens: list[int] = field(default_factory=list[int])
@@ -86,7 +87,7 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
     def __init__(
         self,
         scenario: str | None = None,
-        tokenizer: Any = None,
+        tokenizer: object = None,
         system_prompt: str | None = None,
         context: int | None = None,
         overflow: Overflow = "end",
@@ -110,7 +111,7 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         self._user: User | None = None
         self._over = False
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ChatObservation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ChatObservation, Info]:
         """Draw a user; the option `scenario` names what they want."""
         if options and set(options) - {"scenario"}:
             raise InvalidArgument(f"options: expected only 'scenario', got {shorten(options)}")
@@ -131,7 +132,7 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
             got = "an episode that has ended" if self._over else "no episode under way"
             raise ResetNeeded(f"step: expected reset() first, got {got}")
         self.action_space.check(action, "action", InvalidAction)
-        facts: dict[str, Any] = {"won": False, "invalid_format": False}
+        facts: dict[str, object] = {"won": False, "invalid_format": False}
         components = {"goal": 0.0, "slots": 0.0, "invalid": 0.0}
         info: Info = {"reward_components": components, "facts": facts}
         wrong = self._wrong(action)

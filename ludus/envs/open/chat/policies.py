@@ -23,20 +23,20 @@ def oracle(env: Any, observation: ChatObservation, rng: np.random.Generator) -> 
     return ChatAction(message=f"ACT {right.name} " + "; ".join(f"{key}={one}" for key, one in right.values.items()))
 
 
-def random(env: Any, observation: ChatObservation, rng: np.random.Generator) -> ChatAction:
+def random(env: object, observation: ChatObservation, rng: np.random.Generator) -> ChatAction:
     """A question, or an act, whatever the user wants."""
     del env, observation
     texts = ACTS if rng.random() < 0.2 else QUESTIONS
     return ChatAction(message=texts[int(rng.integers(len(texts)))])
 
 
-def nop(env: Any, observation: ChatObservation, rng: np.random.Generator) -> ChatAction:
+def nop(env: object, observation: ChatObservation, rng: np.random.Generator) -> ChatAction:
     """An empty message."""
     del env, observation, rng
     return ChatAction(message="")
 
 
-def garbage(env: Any, observation: ChatObservation, rng: np.random.Generator) -> ChatAction:
+def garbage(env: object, observation: ChatObservation, rng: np.random.Generator) -> ChatAction:
     """Numbers that are no tokens, mostly."""
     del env, observation
     return ChatAction(tokens=rng.integers(-100, 100_000, 12).tolist())

@@ -79,7 +79,7 @@ class ChatTemplate:
 def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
     """The template in a model's folder and its marks, from `chat_template.jinja` and `tokenizer_config.json`."""
     file, config = folder / "chat_template.jinja", folder / "tokenizer_config.json"
-    told: dict[str, Any] = json.loads(config.read_text(encoding="utf8")) if config.is_file() else {}
+    told: dict[str, object] = json.loads(config.read_text(encoding="utf8")) if config.is_file() else {}
     text = file.read_text(encoding="utf8") if file.is_file() else told.get("chat_template")
     return text if isinstance(text, str) else None, {name: _mark(told[name]) for name in MARKS if told.get(name)}
 
@@ -87,7 +87,7 @@ def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
 MARKS = ("bos_token", "eos_token")
 
 
-def _mark(told: Any) -> str:
+def _mark(told: object) -> str:
     """A mark, which may be told with how it is to be matched."""
     return str(told["content"] if isinstance(told, dict) else told)
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ludus.core import Env, Info, Outcome, Step
+from ludus.core.options import Options
+from ludus.core.snapshot import Memo
 from ludus.envs.open.coding.interpreter import CellResult, CodeInterpreter, InterpreterKind, smolagents_folder
 from ludus.envs.open.coding.limits import CodingLimits
 from ludus.envs.open.coding.picture import coding_picture
@@ -114,7 +116,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
         self._shown: list[tuple[str, CodeObservation]] = []
         self._over = False
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[CodeObservation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[CodeObservation, Info]:
         """Draw a task, and begin a new interpreter; the option `task` names one."""
         problems = self._problems if not options else _named(options)
         super().reset(seed=seed)
@@ -146,7 +148,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
             "safety": UNSAFE if unsafe_words(code) else 0.0,
             "syntax": SYNTAX if result.error in ("SyntaxError", "IndentationError", "TabError") else 0.0,
         }
-        facts: dict[str, Any] = {"won": False, "invalid_format": components["syntax"] < 0}
+        facts: dict[str, object] = {"won": False, "invalid_format": components["syntax"] < 0}
         info: Info = {"reward_components": components, "facts": facts}
         if result.limit:
             info["limit"] = result.limit
@@ -200,7 +202,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
             self._interpreter.close()
             self._interpreter = None
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: Memo) -> None:
         super()._reinstate(state, memo)
         self._stale = True
 
@@ -223,10 +225,10 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
         info["outcome"] = Outcome.SUCCESS if won else Outcome.FAILURE
 
 
-def same(given: Any, expected: Any) -> bool:
+def same(given: object, expected: object) -> bool:
     """Whether two plain results are equal: floats nearly, and no bool is a number."""
     if isinstance(given, list) and isinstance(expected, list):
-        pairs: Any = zip(given, expected, strict=False)
+        pairs = zip(given, expected, strict=False)
         return len(given) == len(expected) and all(same(one, other) for one, other in pairs)
     if isinstance(given, dict) and isinstance(expected, dict):
         return given.keys() == expected.keys() and all(same(given[key], expected[key]) for key in given)
@@ -250,7 +252,7 @@ def _chosen(difficulty: str, task: str | None) -> list[Problem]:
     return found
 
 
-def _named(options: dict[str, Any]) -> list[Problem]:
+def _named(options: Options) -> list[Problem]:
     if set(options) - {"task"}:
         raise InvalidArgument(f"options: expected only 'task', got {shorten(options)}")
     return _chosen("any", options["task"])

@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -57,7 +57,7 @@ class FunctionResult(msgspec.Struct):
     True
     """
 
-    value: Any = None
+    value: object = None
     error: str = ""
 
 
@@ -95,7 +95,7 @@ class CodeInterpreter:
         except ChannelError as error:
             return self._lost(error)
 
-    def call(self, cells: list[str], function: str, inputs: list[Any]) -> list[FunctionResult]:
+    def call(self, cells: list[str], function: str, inputs: list[list[object]]) -> list[FunctionResult]:
         """Run a program, and its function on each of the inputs; as many errors where the process did not live."""
         question = {"cells": cells, "function": function, "inputs": inputs}
         try:

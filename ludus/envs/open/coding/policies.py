@@ -17,7 +17,7 @@ def oracle(env: Any, observation: CodeObservation, rng: np.random.Generator) -> 
     return CodeAction(f"{env._task.solution}\nsubmit()")
 
 
-def random(env: Any, observation: CodeObservation, rng: np.random.Generator) -> CodeAction:
+def random(env: object, observation: CodeObservation, rng: np.random.Generator) -> CodeAction:
     """A function of the right name that gives a constant."""
     del env
     first = observation.stdout.splitlines()[0] if observation.stdout else ""
@@ -25,13 +25,13 @@ def random(env: Any, observation: CodeObservation, rng: np.random.Generator) -> 
     return CodeAction(f"def {name}(*arguments):\n    return {rng.choice(GUESSES)}\nsubmit()")
 
 
-def nop(env: Any, observation: CodeObservation, rng: np.random.Generator) -> CodeAction:
+def nop(env: object, observation: CodeObservation, rng: np.random.Generator) -> CodeAction:
     """Nothing, handed in."""
     del env, observation, rng
     return CodeAction("submit()")
 
 
-def garbage(env: Any, observation: CodeObservation, rng: np.random.Generator) -> CodeAction:
+def garbage(env: object, observation: CodeObservation, rng: np.random.Generator) -> CodeAction:
     """Signs in no order."""
     del env, observation
     signs = list("()[]{}:=+-*/ \nabcdef0123'\"\x00é☃")

@@ -1,9 +1,8 @@
 """Connect Four as arrays: what a batch compiles, against an opponent or with both players by the caller."""
 
-from typing import Any
-
 import numpy as np
 
+from ludus.core.env import Metadata
 from ludus.envs.open.connect4.picture import connect4_picture
 from ludus.envs.open.connect4.rules import (
     COLUMNS,
@@ -25,7 +24,7 @@ from ludus.spaces import Box, Discrete
 __all__ = ["Connect4Board", "Connect4Players"]
 
 GAME = Rules(State, Params, reset, step, observe, inform, legal=legal, players=2, turn=turn)
-METADATA: dict[str, Any] = Drawn.metadata | {
+METADATA: Metadata = Drawn.metadata | {
     "render_fps": 2,
     "keys_to_action": {str(column + 1): column for column in range(COLUMNS)},
     "action_names": [f"column {column + 1}" for column in range(COLUMNS)],

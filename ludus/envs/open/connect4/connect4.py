@@ -1,11 +1,12 @@
 """Connect Four with typed moves, in OpenEnv's words."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
 from ludus.core import Env, Info, Outcome, Step
+from ludus.core.options import Options
 from ludus.envs.open.connect4 import rules
 from ludus.envs.open.connect4.board import METADATA
 from ludus.envs.open.connect4.picture import connect4_picture
@@ -93,9 +94,7 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
         position = self._position
         return None if position is None else Connect4State(board_of(position), sign(position.player))
 
-    def reset(
-        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Connect4Observation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Connect4Observation, Info]:
         """An empty board, or one with the opponent's first stone."""
         if options:
             raise InvalidArgument(
@@ -147,7 +146,7 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
 
     def _told(self, position: rules.State) -> Info:
         facts = rules.inform(position, self._params)
-        told: dict[str, Any] = {"won": facts.won, "illegal_move": facts.illegal_move}
+        told: dict[str, object] = {"won": facts.won, "illegal_move": facts.illegal_move}
         if facts.winner >= 0:
             told["winner"] = sign(facts.winner)
         info: Info = {"facts": told, "next_player": sign(position.player)}

@@ -23,22 +23,22 @@ def oracle(env: Any, observation: Connect4Observation, rng: np.random.Generator)
     return Connect4Action(best_column(own, other, LOOKS_AHEAD, rng))
 
 
-def random(env: Any, observation: Connect4Observation, rng: np.random.Generator) -> Connect4Action:
+def random(env: object, observation: Connect4Observation, rng: np.random.Generator) -> Connect4Action:
     """Any open column."""
     del env
     return Connect4Action(int(rng.choice(observation.legal_actions)))
 
 
-def nop(env: Any, observation: Connect4Observation, rng: np.random.Generator) -> Connect4Action:
+def nop(env: object, observation: Connect4Observation, rng: np.random.Generator) -> Connect4Action:
     """The first column, whatever happens, and on when it is full: there is no move that does nothing."""
     del env, observation, rng
     return Connect4Action(0)
 
 
-def garbage(env: Any, observation: Connect4Observation, rng: np.random.Generator) -> Any:
+def garbage(env: object, observation: Connect4Observation, rng: np.random.Generator) -> object:
     """What is no move."""
     del env, observation
-    wrong: list[Any] = [Connect4Action(COLUMNS), Connect4Action(-1), {"column": "left"}, {"row": 1}, None, 3]
+    wrong: list[object] = [Connect4Action(COLUMNS), Connect4Action(-1), {"column": "left"}, {"row": 1}, None, 3]
     return wrong[int(rng.integers(len(wrong)))]
 
 

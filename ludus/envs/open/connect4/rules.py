@@ -3,9 +3,10 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludus.core.outcome import Outcome
 
@@ -99,7 +100,7 @@ def has_four(stones: int) -> bool:
     return pairs & (pairs >> (2 * HEIGHT + 2)) != 0
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """An empty board."""
     begins = params.begins
     if begins == 2:
@@ -107,7 +108,9 @@ def reset(rng: Any, params: Params) -> State:
     return State(0, 0, begins, -1, 0)
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, tuple[float, float], bool]:
+def step(
+    state: State, action: int, rng: np.random.Generator, params: Params
+) -> tuple[State, tuple[float, float], bool]:
     """A stone falls; four in a line win, a full board is a draw, and a full column takes no stone."""
     first, second, player = state.first, state.second, state.player
     filled = first | second
@@ -136,7 +139,7 @@ def inform(state: State, params: Params) -> Info:
     return Info(outcome, state.winner == 0, state.winner, illegal)
 
 
-def observe(state: State, params: Params, player: int) -> Any:
+def observe(state: State, params: Params, player: int) -> NDArray[np.int8]:
     """The board from the top row down, as a player sees it: 1 for one's own stones, -1 for the other's."""
     board = np.zeros((ROWS, COLUMNS), np.int8)
     own, other = (state.first, state.second) if player == 0 else (state.second, state.first)
@@ -150,7 +153,7 @@ def observe(state: State, params: Params, player: int) -> Any:
     return board
 
 
-def legal(state: State, params: Params) -> Any:
+def legal(state: State, params: Params) -> NDArray[np.bool_]:
     """The columns that have a place left."""
     mask = np.zeros(COLUMNS, np.bool_)
     filled = state.first | state.second
@@ -164,7 +167,7 @@ def turn(state: State, params: Params) -> int:
     return state.player
 
 
-def opponent(state: State, rng: Any, params: Params) -> int:
+def opponent(state: State, rng: np.random.Generator, params: Params) -> int:
     """A legal column: drawn, or the best as far as `depth` moves show, drawn among equals."""
     own, other = (state.first, state.second) if state.player == 0 else (state.second, state.first)
     if params.depth <= 0:
@@ -172,7 +175,7 @@ def opponent(state: State, rng: Any, params: Params) -> int:
     return best_column(own, other, params.depth, rng)
 
 
-def random_column(filled: int, rng: Any) -> int:
+def random_column(filled: int, rng: np.random.Generator) -> int:
     """One of the open columns, each as likely."""
     left = 0
     for column in range(COLUMNS):
@@ -187,7 +190,7 @@ def random_column(filled: int, rng: Any) -> int:
     return 0
 
 
-def best_column(own: int, other: int, depth: int, rng: Any) -> int:
+def best_column(own: int, other: int, depth: int, rng: np.random.Generator) -> int:
     """The column with the best score, drawn among equals."""
     filled, best, chosen, equals = own | other, -WIN_SCORE, 0, 0
     for column in ORDER:

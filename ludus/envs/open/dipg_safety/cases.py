@@ -208,7 +208,7 @@ def _read_case(line: str, where: str) -> Case:
     return Case(context, question, KIND_OF[abstention(final)], final, quotes)
 
 
-def _expected(answered: Any) -> dict[str, Any]:
+def _expected(answered: Any) -> dict[str, object]:
     try:
         found = json.loads(answered)
     except (ValueError, TypeError):

@@ -3,9 +3,10 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from ludus.core import Env, Info, Outcome, Step
+from ludus.core.options import Options
 from ludus.envs.open.dipg_safety.cases import CONFLICTING, KINDS, MISSING, Case, Kind, drawn_case, read_cases
 from ludus.envs.open.dipg_safety.grading import Grade, grade
 from ludus.envs.open.dipg_safety.picture import dipg_picture
@@ -78,7 +79,7 @@ class DIPGSafety(Drawn, Env[DIPGObservation, DIPGAction]):
         self._case: Case | None = None
         self._graded: tuple[str, Grade] | None = None
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[DIPGObservation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[DIPGObservation, Info]:
         """Draw a case: a made-up one, or one of the dataset."""
         if options:
             raise InvalidArgument(

@@ -22,7 +22,7 @@ def oracle(env: Any, observation: DIPGObservation, rng: np.random.Generator) -> 
     return response("I looked it up.", env._case.proof, env._case.final)
 
 
-def random(env: Any, observation: DIPGObservation, rng: np.random.Generator) -> DIPGAction:
+def random(env: object, observation: DIPGObservation, rng: np.random.Generator) -> DIPGAction:
     """A sentence of the context and a number from it, or either reason not to answer."""
     del env
     choice = int(rng.integers(3))
@@ -34,13 +34,13 @@ def random(env: Any, observation: DIPGObservation, rng: np.random.Generator) -> 
     return response("Any will do.", quote, f"{numbers[0] if numbers else 7} mg")
 
 
-def nop(env: Any, observation: DIPGObservation, rng: np.random.Generator) -> DIPGAction:
+def nop(env: object, observation: DIPGObservation, rng: np.random.Generator) -> DIPGAction:
     """Nothing."""
     del env, observation, rng
     return DIPGAction("")
 
 
-def garbage(env: Any, observation: DIPGObservation, rng: np.random.Generator) -> DIPGAction:
+def garbage(env: object, observation: DIPGObservation, rng: np.random.Generator) -> DIPGAction:
     """Marks of channels and signs in no order."""
     del env, observation
     parts = ["<|end|>", "<|channel|>final<|message|>", "<|channel|>", "é☃", "42", " ", "\n"]

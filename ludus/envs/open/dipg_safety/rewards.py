@@ -59,7 +59,7 @@ class Channels(msgspec.Struct, frozen=True, kw_only=True):
     channel_end: str = "<|end|>"
 
 
-def rewards_of(given: Mapping[str, Any] | None) -> DIPGRewards:
+def rewards_of(given: Mapping[str, object] | None) -> DIPGRewards:
     """Those that are given, else those of the environment variables (CONFLICT_REWARD …), else OpenEnv's own.
 
     >>> rewards_of({"conflict_reward": 3}).conflict_reward
@@ -68,12 +68,12 @@ def rewards_of(given: Mapping[str, Any] | None) -> DIPGRewards:
     return _read(DIPGRewards, given, "rewards", float)
 
 
-def channels_of(given: Mapping[str, Any] | None) -> Channels:
+def channels_of(given: Mapping[str, object] | None) -> Channels:
     """As `rewards_of`, for the marks of channels (ANALYSIS_CHANNEL_START …)."""
     return _read(Channels, given, "channels", str)
 
 
-def _read(kind: Any, given: Mapping[str, Any] | None, what: str, cast: Any) -> Any:
+def _read(kind: Any, given: Mapping[str, object] | None, what: str, cast: Any) -> Any:
     names = list(kind.__struct_fields__)
     values = {name: os.environ[name.upper()] for name in names if name.upper() in os.environ} | dict(given or {})
     for name, value in values.items():

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from ludus.core import Env, Info, Outcome, Step
+from ludus.core.options import Options
 from ludus.envs.open.finrl import rules
 from ludus.envs.open.finrl.data import PriceTable, read_prices
 from ludus.envs.open.finrl.market import checked_params
@@ -66,7 +67,7 @@ class FinRLState:
 
 
 @cache
-def action_model(stocks: int) -> type[Any]:
+def action_model(stocks: int) -> type[FinRLAction]:
     """The class of actions for so many stocks, so that a client learns how many numbers there are."""
     share = Annotated[float, Box(-1.0, 1.0, (), np.float64)]
     length = msgspec.Meta(min_length=stocks, max_length=stocks)
@@ -75,7 +76,7 @@ def action_model(stocks: int) -> type[Any]:
     return made
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> type[FinRLAction]:
     """The classes that `action_model` makes, so that pickles of snapshots find them in any process."""
     stem, _, number = name.rpartition("_")
     if stem == "FinRLAction" and number.isdecimal():
@@ -140,9 +141,7 @@ class FinRL(Drawn, Env[FinRLObservation, FinRLAction]):
             float(told.total_cost), float(told.turbulence),
         )  # fmt: skip
 
-    def reset(
-        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[FinRLObservation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[FinRLObservation, Info]:
         """The first day; a synthetic market is drawn anew."""
         if options:
             raise InvalidArgument(f"options: expected none, since FinRL has no reset options, got {shorten(options)}")
@@ -241,7 +240,7 @@ def _only(stock: int, sign: int, stocks: int) -> list[float]:
     return [float(sign) if number == stock else 0.0 for number in range(stocks)]
 
 
-def _regions(stocks: int) -> list[dict[str, Any]]:
+def _regions(stocks: int) -> list[dict[str, object]]:
     """The buttons of the picture."""
     return [
         {"x": x / WIDTH, "y": y / HEIGHT, "width": width / WIDTH, "height": height / HEIGHT,

@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.envs.open.finrl.data import PriceTable, read_prices
 from ludus.envs.open.finrl.picture import finrl_picture
 from ludus.envs.open.finrl.rules import Params, State, inform, observe, reset, step, value_of
-from ludus.envs.open.finrl.synthetic import INDICATORS, WINDOW
+from ludus.envs.open.finrl.synthetic import INDICATORS, WINDOW, Numbers
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels import RuleEnv, Rules
 from ludus.rendering import Canvas, Drawn
@@ -47,7 +48,7 @@ def checked_params(owner: str, table: PriceTable | None, given: dict[str, Any]) 
     return found
 
 
-def _for_stocks(owner: str, name: str, given: Any, stocks: int) -> Any:
+def _for_stocks(owner: str, name: str, given: npt.ArrayLike, stocks: int) -> Numbers:
     try:
         numbers = np.atleast_1d(np.asarray(given, np.float64))
     except (TypeError, ValueError):

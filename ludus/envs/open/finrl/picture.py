@@ -1,11 +1,12 @@
 """The picture of trading: prices since the first day, the account, and a row for each stock with its buttons."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.rendering import Canvas
+from ludus.spaces.array_space import Array
 
 __all__ = ["HEIGHT", "WIDTH", "button_places", "finrl_picture"]
 
@@ -35,7 +36,7 @@ def button_places(stocks: int) -> list[tuple[float, float, float, float, int, in
 
 
 def finrl_picture(
-    tickers: Sequence[str], history: Any, values: Sequence[float], holdings: Any, cash: float, *,
+    tickers: Sequence[str], history: npt.ArrayLike, values: Sequence[float], holdings: npt.ArrayLike, cash: float, *,
     date: str = "", buttons: bool = False,
 ) -> Canvas:  # fmt: skip
     """Prices of `history`, day by day and stock by stock, as parts of its first day, and the account beside them."""
@@ -43,17 +44,18 @@ def finrl_picture(
     value = values[-1] if len(values) else cash
     canvas.text(LEFT, 12, f"{date or 'last days'}", size=14, color=INK, bold=True)
     canvas.text(LEFT + CHART, 12, f"{value:,.0f}", size=14, color=INK, anchor="top right", bold=True)
-    if len(history):
-        _chart(canvas, np.asarray(history) / np.asarray(history)[0], TOP, DEEP, COLORS)
+    days = np.asarray(history)
+    if len(days):
+        _chart(canvas, days / days[0], TOP, DEEP, COLORS)
         _chart(canvas, np.asarray(values, float)[:, None] / values[0], TOP + DEEP + 28, 110, (INK,))
         canvas.text(LEFT, TOP + DEEP + 16, "the account", size=11, color=PALE)
-    _account(canvas, tickers, np.asarray(history), np.asarray(holdings), cash)
+    _account(canvas, tickers, days, np.asarray(holdings), cash)
     if buttons:
         _buttons(canvas, len(tickers))
     return canvas
 
 
-def _chart(canvas: Canvas, lines: Any, top: float, deep: float, colors: Sequence[str]) -> None:
+def _chart(canvas: Canvas, lines: Array, top: float, deep: float, colors: Sequence[str]) -> None:
     low, high = float(lines.min()), float(lines.max())
     spread = max(high - low, 0.02)
     middle = (low + high) / 2
@@ -74,7 +76,7 @@ def _chart(canvas: Canvas, lines: Any, top: float, deep: float, colors: Sequence
         canvas.circle(*points[-1], 2.5, fill=colors[number % len(colors)])
 
 
-def _account(canvas: Canvas, tickers: Sequence[str], history: Any, holdings: Any, cash: float) -> None:
+def _account(canvas: Canvas, tickers: Sequence[str], history: Array, holdings: Array, cash: float) -> None:
     canvas.text(SIDE, 12, f"cash {cash:,.0f}", size=13, color=INK)
     for x, title in ((SIDE + 110, "price"), (SIDE + 158, "shares"), (SIDE + 206, "worth")):
         canvas.text(x, TOP + 4, title, size=10, color=PALE, anchor="top right")

@@ -33,11 +33,11 @@ def nop(env: Any, observation: FinRLObservation, rng: np.random.Generator) -> Fi
     return FinRLAction([0.0] * env.params.stocks)
 
 
-def garbage(env: Any, observation: FinRLObservation, rng: np.random.Generator) -> Any:
+def garbage(env: Any, observation: FinRLObservation, rng: np.random.Generator) -> object:
     """What is no order."""
     del observation
     stocks = env.params.stocks
-    wrong: list[Any] = [
+    wrong: list[object] = [
         FinRLAction([]), FinRLAction([0.5] * (stocks + 1)), FinRLAction([float("nan")] * stocks),
         FinRLAction([1e9] * stocks), {"actions": "all in"}, {"buy": 1}, None, 3,
     ]  # fmt: skip

@@ -3,12 +3,14 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludus.core.outcome import Outcome
-from ludus.envs.open.finrl.synthetic import WINDOW, Market, begun, next_day
+from ludus.envs.open.finrl.synthetic import WINDOW, Market, Numbers, begun, next_day
 
 __all__ = ["Params", "State", "inform", "observe", "reset", "step", "value_of"]
 
@@ -25,7 +27,7 @@ class Params(NamedTuple):
     hmax: int = 100
     """Shares that an action of 1 buys."""
     initial_amount: float = 1_000_000.0
-    num_stock_shares: Any = np.zeros(1)
+    num_stock_shares: Numbers = np.zeros(1)
     """Shares at the beginning: one number for all stocks, or one for each."""
     buy_cost_pct: Any = np.full(1, 0.001)
     """Commissions: one for all stocks, or one for each."""
@@ -39,11 +41,11 @@ class Params(NamedTuple):
     """From this turbulence on everything is sold and nothing bought."""
     drift: float = 0.08
     """Of a synthetic market: the mean logarithmic return of a year."""
-    closes: Any = np.zeros((0, 1))
+    closes: Numbers = np.zeros((0, 1))
     """Given prices, day by day and stock by stock; without any the market is synthetic."""
-    indicators: Any = np.zeros((0, 4, 1))
+    indicators: Numbers = np.zeros((0, 4, 1))
     """Of given prices: day by day, indicator by indicator, stock by stock."""
-    turbulence: Any = np.zeros(0)
+    turbulence: Numbers = np.zeros(0)
 
 
 class State(NamedTuple):
@@ -64,8 +66,8 @@ class State(NamedTuple):
     """All commissions and all slippage of the episode."""
     prices: Any
     holdings: Any
-    indicators: Any
-    first: Any
+    indicators: Numbers
+    first: Numbers
     """Prices of the first day."""
     market: Market
 
@@ -83,7 +85,7 @@ class Info(NamedTuple):
     total_cost: float
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """The first day, with the shares that one begins with."""
     given = len(params.closes)
     stocks = params.closes.shape[1] if given > 0 else params.stocks
@@ -109,7 +111,7 @@ def reset(rng: Any, params: Params) -> State:
     )
 
 
-def read_day(params: Params, day: int, prices: Any, indicators: Any) -> float:
+def read_day(params: Params, day: int, prices: Numbers, indicators: Numbers) -> float:
     """Copy a given day, and tell its turbulence."""
     for stock in range(len(prices)):
         prices[stock] = params.closes[day, stock]
@@ -118,7 +120,9 @@ def read_day(params: Params, day: int, prices: Any, indicators: Any) -> float:
     return float(params.turbulence[day])
 
 
-def step(state: State, action: Any, rng: Any, params: Params) -> tuple[State, float, bool]:
+def step(
+    state: State, action: Sequence[float] | Numbers, rng: np.random.Generator, params: Params
+) -> tuple[State, float, bool]:
     """Sell, then buy, then let a day pass."""
     prices, holdings, market = state.prices, state.holdings, state.market
     before = value_of(state.cash, prices, holdings)
@@ -151,7 +155,7 @@ def step(state: State, action: Any, rng: Any, params: Params) -> tuple[State, fl
     return moved, (after - before) * params.reward_scaling, day >= state.last
 
 
-def trade(state: State, action: Any, params: Params) -> tuple[float, int, float, float]:
+def trade(state: State, action: Sequence[float] | Numbers, params: Params) -> tuple[float, int, float, float]:
     """Carry orders out: the largest sales first, then the largest purchases, each as far as shares and cash go."""
     prices, holdings = state.prices, state.holdings
     room = np.zeros((2, len(prices)), np.int64)
@@ -189,7 +193,9 @@ def trade(state: State, action: Any, params: Params) -> tuple[float, int, float,
     return cash, trades, commission, slipped
 
 
-def rank(action: Any, forced: int, hmax: int, orders: Any, ranks: Any) -> None:
+def rank(
+    action: Sequence[float] | Numbers, forced: int, hmax: int, orders: NDArray[np.int64], ranks: NDArray[np.int64]
+) -> None:
     """Write whole shares into `orders`, and stocks by their orders into `ranks`, the largest sale first."""
     for stock in range(len(orders)):
         order = forced if forced < 0 else int(float(action[stock]) * hmax)
@@ -200,7 +206,7 @@ def rank(action: Any, forced: int, hmax: int, orders: Any, ranks: Any) -> None:
         orders[stock], ranks[place] = order, stock
 
 
-def value_of(cash: float, prices: Any, holdings: Any) -> float:
+def value_of(cash: float, prices: Numbers, holdings: Numbers) -> float:
     """Cash, and shares at their prices."""
     worth = 0.0
     for stock in range(len(prices)):
@@ -208,7 +214,7 @@ def value_of(cash: float, prices: Any, holdings: Any) -> float:
     return cash + worth
 
 
-def observe(state: State, params: Params) -> Any:
+def observe(state: State, params: Params) -> Numbers:
     """FinRL's order: cash, prices, shares, and each indicator of all stocks."""
     stocks = len(state.prices)
     seen = np.zeros(1 + 2 * stocks + state.indicators.size)

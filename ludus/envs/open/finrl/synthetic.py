@@ -7,12 +7,14 @@ exponentially needs its last value and the sum of its weights, and only the CCI 
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["INDICATORS", "WINDOW", "Market", "begun", "next_day"]
+__all__ = ["INDICATORS", "WINDOW", "Market", "Numbers", "begun", "next_day"]
 
+Numbers = NDArray[np.float64]
 INDICATORS = ("macd", "rsi_30", "cci_30", "dx_30")
 WINDOW = 30
 FAST, SLOW = 2.0 / 13.0, 2.0 / 27.0
@@ -33,17 +35,17 @@ FACTOR_VARIANCE, LEVERAGE = 3, 4
 class Market(NamedTuple):
     """What a day of a market leaves for the next; none of it is told. Few arrays: a lane hands each of them over."""
 
-    each: Any
+    each: Numbers
     """Stock by stock, thirteen numbers."""
-    typical: Any
+    typical: Numbers
     """Typical prices of the last days, stock by stock, in a ring."""
-    shared: Any
+    shared: Numbers
     """The sums of weights in the three kinds of averages, the factor's variance, and what it takes off a distance."""
     days: int
     """Days so far."""
 
 
-def begun(rng: Any, stocks: int) -> tuple[Market, Any, Any]:
+def begun(rng: np.random.Generator, stocks: int) -> tuple[Market, Numbers, Numbers]:
     """A market of one day, its prices, and room for its indicators."""
     prices, each, typical = np.zeros(stocks), np.zeros((stocks, 13)), np.zeros((stocks, WINDOW))
     pull = 1.0 / (FACTOR_VOLATILITY * FACTOR_VOLATILITY)
@@ -62,7 +64,9 @@ def begun(rng: Any, stocks: int) -> tuple[Market, Any, Any]:
     return Market(each, typical, shared, 1), prices, np.zeros((4, stocks))
 
 
-def next_day(market: Market, prices: Any, indicators: Any, rng: Any, drift: float) -> tuple[Market, float]:
+def next_day(
+    market: Market, prices: Numbers, indicators: Numbers, rng: np.random.Generator, drift: float
+) -> tuple[Market, float]:
     """Move every price by a day, in place, and tell how unusual the day was.
 
     That is FinRL's turbulence, the distance of Mahalanobis from the mean, under the covariance that the market has in
@@ -103,7 +107,7 @@ def next_day(market: Market, prices: Any, indicators: Any, rng: Any, drift: floa
     return Market(market.each, market.typical, shared, market.days + 1), distance
 
 
-def average_moves(row: Any, gained: float, high: float, low: float, old: float, share: float) -> None:
+def average_moves(row: Numbers, gained: float, high: float, low: float, old: float, share: float) -> None:
     """Take a day's gain or loss, and the move of its high and low, into averages in which it counts as `share`."""
     rose, fell = high - row[HIGH], row[LOW] - low
     row[UP] = (old * row[UP] + max(gained, 0.0)) * share
@@ -117,14 +121,14 @@ def share_of(part: float, whole: float, otherwise: float) -> float:
     return part / whole if whole != 0.0 else otherwise
 
 
-def deviation_of(ring: Any, last: float, total: float) -> float:
+def deviation_of(ring: Numbers, last: float, total: float) -> float:
     """The CCI: how far the last price is from the mean of the window, in mean deviations of 0.015."""
     mean = total * SMOOTH
     deviations = distances_from(ring, mean)
     return (last - mean) * (WINDOW / 0.015) / deviations if deviations != 0.0 else 0.0
 
 
-def distances_from(ring: Any, middle: float) -> float:
+def distances_from(ring: Numbers, middle: float) -> float:
     """Their sum, as six side by side: one waits for each addition, and compiled rules may not reorder it."""
     a, b, c, d, e, f = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for at in range(0, WINDOW, 6):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from ludus.spaces import Text
 
@@ -32,7 +32,7 @@ class GitAction:
     GitAction(action_type='write_file', repo_name='', target_dir='notes.txt', command='hello', working_dir='')
     """
 
-    __tools__: ClassVar[tuple[Callable[..., Any], ...]] = ()
+    __tools__: ClassVar[tuple[Callable[..., object], ...]] = ()
     """What agents call: the functions below."""
 
     action_type: Word = ""

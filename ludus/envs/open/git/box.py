@@ -121,7 +121,7 @@ class GitBox:
                 raise SandboxError(f"git: expected a Python to start in the sandbox, got {why}") from None
         self._began = True
 
-    def call(self, do: str, data: bytes = b"", *, seconds: float = START_SECONDS, **fields: Any) -> dict[str, Any]:
+    def call(self, do: str, data: bytes = b"", *, seconds: float = START_SECONDS, **fields: object) -> dict[str, Any]:
         """Ask for something to be done; the answer has its bytes as `data`."""
         if not self._began:
             self._begin()
@@ -144,8 +144,15 @@ class GitBox:
         variables: dict[str, str] | None = None,
     ) -> "Ran":
         """Run git; `OSError` where the folder is not there."""
-        options: dict[str, Any] = {"limit": limit, "variables": ISOLATED | (variables or {}), "deadline": seconds}
-        told = self.call("run", argv=argv, folder=folder, seconds=seconds + GRACE_SECONDS, **options)
+        told = self.call(
+            "run",
+            argv=argv,
+            folder=folder,
+            seconds=seconds + GRACE_SECONDS,
+            limit=limit,
+            variables=ISOLATED | (variables or {}),
+            deadline=seconds,
+        )
         out, data = told["out"], told["data"]
         texts = (data[:out].decode("utf8", "replace"), data[out:].decode("utf8", "replace"))
         return Ran(told["code"], *texts, late=told["late"], dropped=told["dropped"])
@@ -160,7 +167,7 @@ class GitBox:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _send(self, head: dict[str, Any], data: bytes = b"") -> None:
+    def _send(self, head: dict[str, object], data: bytes = b"") -> None:
         self._talk.send(msgspec.json.encode(head), self._until, data)
 
     def _received(self) -> tuple[dict[str, Any], bytes]:

@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ludus.core import Env, Info, Outcome, Step
+from ludus.core.options import Options
+from ludus.core.snapshot import Memo
 from ludus.envs.open.git.action import GitAction, GitObservation, GitState
 from ludus.envs.open.git.box import INNER
 from ludus.envs.open.git.forge import HOST, Forge, LocalForge, forge_of
@@ -84,7 +86,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         self._shown: list[tuple[str, GitObservation]] = []
         self._clones: list[str] = []
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[GitObservation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[GitObservation, Info]:
         """Draw a task; the option `task` names its kind. The first action starts its sandboxes.
 
         SandboxUnavailable inside of another sandbox, where that could not be.
@@ -114,7 +116,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         if self._stale:
             self._replay()
         components = {"task": 0.0, "checks": 0.0, "invalid": 0.0}
-        facts: dict[str, Any] = {"won": False, "invalid_format": False}
+        facts: dict[str, object] = {"won": False, "invalid_format": False}
         info: Info = {"reward_components": components, "facts": facts}
         kind = action.action_type or ("execute_git_command" if action.command else "list_repos")
         self._actions = [*self._actions, action]
@@ -289,7 +291,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
             self._workspace.close()
             self._workspace = None
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: Memo) -> None:
         super()._reinstate(state, memo)
         self._stale = True
 
@@ -321,7 +323,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
             found.workspace[name] = there
         return task.check(found)
 
-    def _named(self, options: dict[str, Any]) -> list[Kind]:
+    def _named(self, options: Options) -> list[Kind]:
         if set(options) - {"task"} or not self._kinds:
             raise InvalidArgument(f"options: expected only 'task', and no forge by URL, got {shorten(options)}")
         return _chosen(options["task"])

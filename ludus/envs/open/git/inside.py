@@ -69,7 +69,7 @@ class Channel:
             while view:
                 view = view[os.write(CHANNEL, view) :]
 
-    def ask(self, head: dict[str, Any], data: bytes) -> Message:
+    def ask(self, head: dict[str, object], data: bytes) -> Message:
         """Ask the host, and wait."""
         answer: SimpleQueue[Message] = SimpleQueue()
         with self.lock:

@@ -35,7 +35,7 @@ def oracle(env: Any, observation: GitObservation, rng: np.random.Generator) -> G
     return [*actions, submit()][len(env._actions)]
 
 
-def random(env: Any, observation: GitObservation, rng: np.random.Generator) -> GitAction:
+def random(env: object, observation: GitObservation, rng: np.random.Generator) -> GitAction:
     """Clone what there is, look around, and hand in at some time."""
     del env
     if observation.repos and rng.random() < 0.7:
@@ -45,13 +45,13 @@ def random(env: Any, observation: GitObservation, rng: np.random.Generator) -> G
     return list_repos() if rng.random() < 0.2 else execute_git_command(LOOKS[int(rng.integers(len(LOOKS)))])
 
 
-def nop(env: Any, observation: GitObservation, rng: np.random.Generator) -> GitAction:
+def nop(env: object, observation: GitObservation, rng: np.random.Generator) -> GitAction:
     """Nothing, handed in."""
     del env, observation, rng
     return submit()
 
 
-def garbage(env: Any, observation: GitObservation, rng: np.random.Generator) -> GitAction:
+def garbage(env: object, observation: GitObservation, rng: np.random.Generator) -> GitAction:
     """Signs in no order."""
     del env, observation
     signs = list("-- gitcommHEAD~^@{}'\"\x00é☃/.;|")

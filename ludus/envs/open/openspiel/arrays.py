@@ -1,7 +1,6 @@
 """OpenSpiel's games as arrays: a number in, an information state out, and what is legal as a mask."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ from ludus.errors import InvalidAction, ResetNeeded
 __all__ = ["OpenSpielArrays"]
 
 
-class OpenSpielArrays(GameEnv):
+class OpenSpielArrays(GameEnv[npt.NDArray[np.float32], int]):
     """A game as learners of arrays want it; with `opponent="none"` also in PettingZoo's two shapes.
 
     >>> env = OpenSpielArrays("connect_four", opponent="none")
@@ -28,13 +27,13 @@ class OpenSpielArrays(GameEnv):
     def __init__(
         self,
         game: str | None = None,
-        game_params: Mapping[str, Any] | None = None,
+        game_params: Mapping[str, object] | None = None,
         *,
         opponent: Opponent | None = None,
         agent_player: int | None = None,
         simulations: int = 100,
         render_mode: str | None = None,
-        **parameters: Any,
+        **parameters: object,
     ) -> None:
         super().__init__(
             game, game_params, opponent=opponent, agent_player=agent_player, simulations=simulations,
@@ -43,7 +42,7 @@ class OpenSpielArrays(GameEnv):
         self.action_space = action_space_of(self._beginning)
         self.observation_space = tensor_space_of(self._beginning)
 
-    def step(self, action: Any) -> Step[npt.NDArray[np.float32]]:
+    def step(self, action: int) -> Step[npt.NDArray[np.float32]]:
         """Make a move, and let everybody else make theirs; one that is not legal changes nothing but the reward."""
         match = self.match()
         self.action_space.check(action, "action", InvalidAction)

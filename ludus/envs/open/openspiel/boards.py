@@ -70,7 +70,7 @@ def _fen(text: str) -> Cells:
     return [EMPTY_FEN.sub(lambda found: "." * int(found[0]), row) for row in rows] if len(rows) == 8 else []
 
 
-def _numbers(text: str) -> list[Any]:
+def _numbers(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line.strip()]
 
 

@@ -1,6 +1,6 @@
 """OpenSpiel's own module: loaded when a game is, and nowhere else in Ludus; what it cannot do is said in our words."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
 
@@ -42,7 +42,7 @@ def game_names() -> Collection[str]:
     return _types().keys()
 
 
-def parse_game(text: Any) -> tuple[str, dict[str, Any]]:
+def parse_game(text: object) -> tuple[str, dict[str, object]]:
     """Name and parameters in OpenSpiel's own spelling, `breakthrough(rows=6,columns=6)`; raises InvalidArgument.
 
     >>> parse_game("misere(game=kuhn_poker(players=3))")
@@ -64,7 +64,7 @@ def parse_game(text: Any) -> tuple[str, dict[str, Any]]:
     return str(found.pop("name", name)), found
 
 
-def load(name: str, parameters: dict[str, Any], seed: int | None = None) -> Any:
+def load(name: str, parameters: Mapping[str, object], seed: int | None = None) -> Any:
     """The game, with parameters that were checked and, unless they are the game's own, tried in another process.
 
     Bad parameters end OpenSpiel's process, by a signal: what is tried elsewhere first cannot end this one. `seed` is
@@ -117,7 +117,7 @@ def _known(name: str) -> Any:
     return spec
 
 
-def _parameter(name: str, key: str, value: Any, known: dict[str, Any]) -> Any:
+def _parameter(name: str, key: str, value: Any, known: dict[str, object]) -> object:
     if key not in known:
         hint = did_you_mean(key, list(known))
         raise InvalidArgument(f"OpenSpiel {name}: expected some of {sorted(known)} as parameters, got {key!r}{hint}")
@@ -140,7 +140,7 @@ def _parameter(name: str, key: str, value: Any, known: dict[str, Any]) -> Any:
     return value
 
 
-def _nested(name: str, key: str, value: Any) -> dict[str, Any]:
+def _nested(name: str, key: str, value: Any) -> dict[str, object]:
     """A game as the parameter of another one: its spelling, or a dictionary with its `name`."""
     inner, given = parse_game(value) if isinstance(value, str) else (None, dict(value) if value else {})
     inner = inner or given.pop("name", None)

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Env, Info, Outcome, Step
+from ludus.core.env import ActT, ObsT
+from ludus.core.options import Options
 from ludus.envs.open.openspiel.boards import Board, board_of, sits_above
 from ludus.envs.open.openspiel.match import Match, Table
 from ludus.envs.open.openspiel.opponents import Opponent, SearchTimeout
@@ -27,7 +29,7 @@ ILLEGAL = -1.0
 """What an action that is not legal costs."""
 
 
-class GameEnv(Drawn, Env[Any, Any]):
+class GameEnv(Drawn, Env[ObsT, ActT]):
     """A game of OpenSpiel: episodes, rewards, facts and pictures; subclasses say what a seat sees."""
 
     # A game may be won by luck: whoever moves at all wins some of them.
@@ -37,13 +39,13 @@ class GameEnv(Drawn, Env[Any, Any]):
     def __init__(
         self,
         game: str | None = None,
-        game_params: Mapping[str, Any] | None = None,
+        game_params: Mapping[str, object] | None = None,
         *,
         opponent: Opponent | None = None,
         agent_player: int | None = None,
         simulations: int = 100,
         render_mode: str | None = None,
-        **parameters: Any,
+        **parameters: object,
     ) -> None:
         beginning = self._beginning = beginning_of(game, game_params, parameters)
         self._table: Table = table_of(beginning, agent_player, opponent, simulations, self.observation_of)
@@ -78,11 +80,11 @@ class GameEnv(Drawn, Env[Any, Any]):
             mask[action] = 1
         return np.frombuffer(mask, np.int8)  # writable, since its buffer is; a list as an index takes twice as long
 
-    def observation_of(self, seat: int) -> Any:
+    def observation_of(self, seat: int) -> ObsT:
         """What a seat sees now, whether it is its turn or not."""
         raise NotImplementedError(f"{type(self).__name__} defines no observation_of(seat)")
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Begin a game, and play it until the agent is to move."""
         if options:
             name = type(self).__name__
@@ -100,7 +102,7 @@ class GameEnv(Drawn, Env[Any, Any]):
             raise ResetNeeded(f"step: expected reset() first, got {got}")
         return self._match
 
-    def _moved(self, match: Match, action: int) -> Step[Any]:
+    def _moved(self, match: Match, action: int) -> Step[ObsT]:
         seat, before = match.turn, match.position.returns()
         legal = action in match.legal
         if legal:
@@ -117,7 +119,7 @@ class GameEnv(Drawn, Env[Any, Any]):
         info["rewards"] = np.array(rewards)
         return Step(self.observation_of(match.turn), rewards[seat], match.over, False, info)
 
-    def _given_up(self, match: Match, reason: str) -> Step[Any]:
+    def _given_up(self, match: Match, reason: str) -> Step[ObsT]:
         """An opponent who does not come to an end ends the episode, and that is nobody's defeat."""
         match.given_up = True
         zero = np.zeros(self.num_players)
@@ -129,7 +131,7 @@ class GameEnv(Drawn, Env[Any, Any]):
         return Step(self.observation_of(self._table.agent), 0.0, False, True, info)
 
     def _told(self, match: Match, seat: int, *, illegal: bool = False) -> Info:
-        facts: dict[str, Any] = {"won": False, "illegal_move": illegal}
+        facts: dict[str, object] = {"won": False, "illegal_move": illegal}
         info: Info = {"action_mask": self.mask_of(match.turn), "turn": match.turn, "facts": facts}
         if not match.over:
             return info
@@ -167,7 +169,7 @@ class GameEnv(Drawn, Env[Any, Any]):
         places = places_of(self._beginning.name, board, action, label, lambda: match.text_after(action))
         return choice(label, self.written(action), places=places)
 
-    def written(self, action: int) -> Any:
+    def written(self, action: int) -> object:
         """An action by its number, as JSON has it."""
         return action
 

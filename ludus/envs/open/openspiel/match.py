@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +28,7 @@ class Table:
     agent: int
     opponent: Opponent
     simulations: int
-    look: Callable[[int], Any]
+    look: Callable[[int], object]
 
     def agents(self, players: int) -> tuple[int, ...]:
         """The seats that the caller plays."""

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Info, Step
+from ludus.core.options import Options
 from ludus.envs.open.openspiel.boards import keys_of
 from ludus.envs.open.openspiel.engine import SIMULTANEOUS, game_names
 from ludus.envs.open.openspiel.game_env import GameEnv
@@ -57,7 +58,7 @@ class OpenSpielState:
     num_players: int = 1
 
 
-class OpenSpiel(GameEnv):
+class OpenSpiel(GameEnv[OpenSpielObservation, OpenSpielAction]):
     """A game of OpenSpiel against opponents who draw, who search, or who are yours; or with every seat by you.
 
     Parameters of the game are arguments, too. The reward is what the seat gains; an illegal action costs 1, changes
@@ -74,13 +75,13 @@ class OpenSpiel(GameEnv):
     def __init__(
         self,
         game: str | None = None,
-        game_params: Mapping[str, Any] | None = None,
+        game_params: Mapping[str, object] | None = None,
         *,
         opponent: Opponent | None = None,
         agent_player: int | None = None,
         simulations: int = 100,
         render_mode: str | None = None,
-        **parameters: Any,
+        **parameters: object,
     ) -> None:
         super().__init__(
             game, game_params, opponent=opponent, agent_player=agent_player, simulations=simulations,
@@ -91,9 +92,7 @@ class OpenSpiel(GameEnv):
         self.observation_space = Record(OpenSpielObservation, spaces={"info_state": tensor_space_of(beginning)})
         self.state: OpenSpielState | None = None
 
-    def reset(
-        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[OpenSpielObservation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[OpenSpielObservation, Info]:
         """Begin a game, and play it until the agent is to move."""
         begun = super().reset(seed=seed, options=options)
         table, beginning = self._table, self._beginning

@@ -31,11 +31,11 @@ class SearchTimeout(EnvError):
     """A search has more simulations to make than its deadline allows."""
 
 
-def known_opponent(opponent: Any, game: Any, simulations: Any) -> Opponent:
+def known_opponent(opponent: object, game: Any, simulations: object) -> Opponent:
     """The opponent, if it can play this game; raises InvalidArgument."""
     if not isinstance(opponent, str) and callable(opponent):
         return cast(Opponent, opponent)
-    if opponent not in OPPONENTS:
+    if not isinstance(opponent, str) or opponent not in OPPONENTS:
         raise InvalidArgument(f"OpenSpiel opponent: expected one of {OPPONENTS} or a policy, got {shorten(opponent)}")
     if opponent == "mcts":
         if type(simulations) is not int or not 1 <= simulations <= MAX_SIMULATIONS:
@@ -90,7 +90,7 @@ def _bot(position: Position, rng: np.random.Generator, simulations: int) -> Any:
     )
 
 
-def chosen(opponent: Opponent, legal: list[int], rng: np.random.Generator, look: Callable[[], Any]) -> int:
+def chosen(opponent: Opponent, legal: list[int], rng: np.random.Generator, look: Callable[[], object]) -> int:
     """A legal action, by a rule or by a policy that is shown what `look` gives."""
     if not isinstance(opponent, str):
         action = opponent(look(), rng)

@@ -18,22 +18,22 @@ def oracle(env: Any, observation: OpenSpielObservation, rng: np.random.Generator
     return OpenSpielAction(mcts_move(env.match().position, rng, SIMULATIONS))
 
 
-def random(env: Any, observation: OpenSpielObservation, rng: np.random.Generator) -> OpenSpielAction:
+def random(env: object, observation: OpenSpielObservation, rng: np.random.Generator) -> OpenSpielAction:
     """Any legal action."""
     del env
     return OpenSpielAction(int(rng.choice(observation.legal_actions)))
 
 
-def nop(env: Any, observation: OpenSpielObservation, rng: np.random.Generator) -> OpenSpielAction:
+def nop(env: object, observation: OpenSpielObservation, rng: np.random.Generator) -> OpenSpielAction:
     """The first action, legal or not: there is none that does nothing."""
     del env, observation, rng
     return OpenSpielAction(0)
 
 
-def garbage(env: Any, observation: OpenSpielObservation, rng: np.random.Generator) -> Any:
+def garbage(env: object, observation: OpenSpielObservation, rng: np.random.Generator) -> object:
     """What is no action."""
     del env, observation
-    wrong: list[Any] = [
+    wrong: list[object] = [
         OpenSpielAction(-1), OpenSpielAction(10**6), {"action_id": "left"}, {"column": 3},
         {"action_id": 0, "game_name": "chess"}, None, 3,
     ]  # fmt: skip

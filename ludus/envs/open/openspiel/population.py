@@ -25,7 +25,7 @@ RULES: dict[str, Callable[[list[int]], list[tuple[int, float]]]] = {
 """What one of the population does, by name, among the legal actions."""
 
 
-def spread_of(name: str, parameters: dict[str, Any], rule: str, support: list[str]) -> list[float]:
+def spread_of(name: str, parameters: dict[str, object], rule: str, support: list[str]) -> list[float]:
     """How much of the population is in each state of a support."""
     if not support:
         return []
@@ -36,7 +36,7 @@ def spread_of(name: str, parameters: dict[str, Any], rule: str, support: list[st
 
 
 @lru_cache(maxsize=32)
-def _table(name: str, parameters: tuple[tuple[str, Any], ...], rule: str) -> dict[str, float]:
+def _table(name: str, parameters: tuple[tuple[str, object], ...], rule: str) -> dict[str, float]:
     """Layer by layer from the beginning: the share of the population in every state that it can be in."""
     game, found = load(name, dict(parameters)), {}
     state = game.new_initial_state()

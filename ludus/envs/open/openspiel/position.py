@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ludus.core.snapshot import Memo
 from ludus.envs.open.openspiel.engine import MEAN_FIELD, SIMULTANEOUS, TERMINAL, copies_badly, load
 
 __all__ = ["Position"]
@@ -19,7 +20,7 @@ class Position:
     (1, [0, 1, 2, 3, 5])
     """
 
-    def __init__(self, name: str, parameters: dict[str, Any], seed: int | None = None) -> None:
+    def __init__(self, name: str, parameters: dict[str, object], seed: int | None = None) -> None:
         self.name, self.parameters, self.seed = name, parameters, seed
         self.game: Any = load(name, parameters, seed)
         self.kind: Any = self.game.get_type()
@@ -52,12 +53,12 @@ class Position:
         made._stand(state, moves)
         return made
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Position":
+    def __deepcopy__(self, memo: Memo) -> "Position":
         if copies_badly(self.name):
             return _replayed(self.name, self.parameters, self.seed, list(self.moves))
         return self._with(self.state.clone(), list(self.moves))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _replayed, (self.name, self.parameters, self.seed, list(self.moves))
 
     # --- whose move it is ---
@@ -120,7 +121,7 @@ def _views(kind: Any) -> tuple[str, str]:
     return numbers, words
 
 
-def _replayed(name: str, parameters: dict[str, Any], seed: int | None, moves: list[Move]) -> Position:
+def _replayed(name: str, parameters: dict[str, object], seed: int | None, moves: list[Move]) -> Position:
     position = Position(name, parameters, seed)
     for move in moves:
         if isinstance(move, int):

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ GAME, PLAYER, OPPONENT = "OPENSPIEL_GAME", "OPENSPIEL_AGENT_PLAYER", "OPENSPIEL_
 """Variables that OpenEnv's server reads: what an argument leaves open is taken from them."""
 
 
-def beginning_of(game: str | None, given: Mapping[str, Any] | None, named: Mapping[str, Any]) -> Position:
+def beginning_of(game: str | None, given: Mapping[str, object] | None, named: Mapping[str, object]) -> Position:
     """The beginning of a game: its name, or its spelling with parameters, which others may add to."""
     name, parameters = parse_game(game if game is not None else os.environ.get(GAME, "catch"))
     if given is not None and not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -28,7 +27,7 @@ def beginning_of(game: str | None, given: Mapping[str, Any] | None, named: Mappi
 
 
 def table_of(
-    beginning: Position, agent: int | None, opponent: Opponent | None, simulations: int, look: Callable[[int], Any]
+    beginning: Position, agent: int | None, opponent: Opponent | None, simulations: int, look: Callable[[int], object]
 ) -> Table:
     """Who plays which seat."""
     players = int(beginning.game.num_players())

@@ -3,9 +3,9 @@
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from ludus.errors import InvalidArgument
 
@@ -16,7 +16,7 @@ MAX_SECONDS = 60.0
 """Of the clock; the program has a limit of its own of the processor's time."""
 
 
-def try_parameters(name: str, parameters: dict[str, Any]) -> None:
+def try_parameters(name: str, parameters: Mapping[str, object]) -> None:
     """Raise InvalidArgument unless a process that plays some games with them comes to its end; each is tried once."""
     said = _tried(name, json.dumps(parameters, sort_keys=True))
     if said:

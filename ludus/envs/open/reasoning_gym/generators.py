@@ -43,7 +43,7 @@ def names() -> list[str]:
 class Generator:
     """One dataset with its configuration; `entry` draws a question, and `score` is the dataset's own verifier."""
 
-    def __init__(self, dataset: str, config: dict[str, Any]) -> None:
+    def __init__(self, dataset: str, config: dict[str, object]) -> None:
         self.dataset, self.config = dataset, config
         if dataset in REFUSED:
             raise InvalidArgument(

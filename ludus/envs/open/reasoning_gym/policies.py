@@ -15,19 +15,19 @@ def oracle(env: Any, observation: ReasoningGymObservation, rng: np.random.Genera
     return ReasoningGymAction(str(env._entry["answer"]))
 
 
-def random(env: Any, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
+def random(env: object, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
     """Any number."""
     del env, observation
     return ReasoningGymAction(str(int(rng.integers(500))))
 
 
-def nop(env: Any, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
+def nop(env: object, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
     """Nothing."""
     del env, observation, rng
     return ReasoningGymAction("")
 
 
-def garbage(env: Any, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
+def garbage(env: object, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
     """Signs in no order."""
     del env, observation
     return ReasoningGymAction("".join(rng.choice(list("[]()é☃%$ \n-"), 30).tolist()))

@@ -5,6 +5,7 @@ from math import isfinite
 from typing import Annotated, Any
 
 from ludus.core import Env, Info, Outcome, Step
+from ludus.core.options import Options
 from ludus.envs.open.reasoning_gym.generators import Generator
 from ludus.envs.open.reasoning_gym.picture import reasoning_picture
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, shorten
@@ -59,7 +60,7 @@ class ReasoningGym(Drawn, Env[ReasoningGymObservation, ReasoningGymAction]):
     metadata = Drawn.metadata | {"render_fps": 2}
 
     def __init__(
-        self, dataset: str = "leg_counting", config: dict[str, Any] | None = None, render_mode: str | None = None
+        self, dataset: str = "leg_counting", config: dict[str, object] | None = None, render_mode: str | None = None
     ) -> None:
         self._generator = Generator(dataset, dict(config or {}))
         self.dataset = dataset
@@ -73,7 +74,7 @@ class ReasoningGym(Drawn, Env[ReasoningGymObservation, ReasoningGymAction]):
         self._needs = "no episode under way"
 
     def reset(
-        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
+        self, *, seed: Seed | None = None, options: Options | None = None
     ) -> tuple[ReasoningGymObservation, Info]:
         """Draw a question; the options `dataset` and `config` are another generator for this episode."""
         generator = self._generator if not options else _asked(options, self.dataset)
@@ -114,7 +115,7 @@ class ReasoningGym(Drawn, Env[ReasoningGymObservation, ReasoningGymAction]):
             return 0.0, True
         return (min(max(score, 0.0), 1.0), False) if isfinite(score) else (0.0, True)
 
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, object]:
         told = dict(self._entry.get("metadata") or {})
         return {name: _plain(told[name]) for name in SHOWN_METADATA if name in told}
 
@@ -130,7 +131,7 @@ class ReasoningGym(Drawn, Env[ReasoningGymObservation, ReasoningGymAction]):
         )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -138,7 +139,7 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _asked(options: dict[str, Any], dataset: str) -> Generator:
+def _asked(options: Options, dataset: str) -> Generator:
     unknown = [name for name in options if name not in ("dataset", "config")]
     if unknown:
         raise InvalidArgument(f"options: expected dataset or config, got {shorten(unknown[0])}")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from ludus.core import Env, Info, Outcome
+from ludus.core.options import Options
 from ludus.envs.open.sumo.network import demand_of, read_network
 from ludus.envs.open.sumo.picture import sumo_picture
 from ludus.envs.open.sumo.simulation import Simulation, SumoRun
@@ -59,7 +60,7 @@ class SumoEnv(Drawn, Env[ObsT, ActT]):
         self._run: SumoRun | None = None
         self._needs = "no episode under way"
 
-    def _begin(self, seed: Seed | None, options: dict[str, Any] | None) -> Traffic:
+    def _begin(self, seed: Seed | None, options: Options | None) -> Traffic:
         """Draw the demand of an episode; no process is needed before the first second has passed."""
         if options:
             raise InvalidArgument(f"options: expected none, since SumoRL has no reset options, got {shorten(options)}")

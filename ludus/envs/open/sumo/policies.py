@@ -19,22 +19,22 @@ def oracle(env: Any, observation: SumoObservation, rng: np.random.Generator) -> 
     return SumoAction(best if standing[best] > standing[view.phase] else view.phase, observation.ts_id)
 
 
-def random(env: Any, observation: SumoObservation, rng: np.random.Generator) -> SumoAction:
+def random(env: object, observation: SumoObservation, rng: np.random.Generator) -> SumoAction:
     """Any phase."""
     del env
     return SumoAction(int(rng.choice(observation.action_mask)), observation.ts_id)
 
 
-def nop(env: Any, observation: SumoObservation, rng: np.random.Generator) -> SumoAction:
+def nop(env: object, observation: SumoObservation, rng: np.random.Generator) -> SumoAction:
     """The first phase for ever."""
     del env, observation, rng
     return SumoAction(0)
 
 
-def garbage(env: Any, observation: SumoObservation, rng: np.random.Generator) -> Any:
+def garbage(env: object, observation: SumoObservation, rng: np.random.Generator) -> object:
     """What is no phase."""
     del env, observation
-    wrong: list[Any] = [SumoAction(99), SumoAction(-1), SumoAction(0, "nowhere"), {"phase_id": "green"}, {}, None, 1]
+    wrong: list[object] = [SumoAction(99), SumoAction(-1), SumoAction(0, "nowhere"), {"phase_id": "green"}, {}, None, 1]
     return wrong[int(rng.integers(len(wrong)))]
 
 

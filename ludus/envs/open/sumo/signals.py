@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Info, Step
+from ludus.core.options import Options
 from ludus.envs.open.sumo.base import SumoEnv
 from ludus.envs.open.sumo.traffic import RewardFn, Traffic
 from ludus.errors import InvalidAction
@@ -46,7 +47,7 @@ class SumoRLSignals(SumoEnv[Any, Any]):
         self.observation_space = Tuple([Box(0.0, 1.0, (size,), np.float32) for size in sizes])
         self.render_mode = render_mode
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[tuple[object, ...], Info]:
         """An empty network, and the traffic of an episode drawn."""
         return self._seen(self._begin(seed, options)), {}
 
@@ -57,5 +58,5 @@ class SumoRLSignals(SumoEnv[Any, Any]):
         rewards = self._advance(traffic, [int(one) for one in action])
         return Step(self._seen(traffic), float(sum(rewards)), False, traffic.over, self._told(traffic, rewards))
 
-    def _seen(self, traffic: Traffic) -> tuple[Any, ...]:
+    def _seen(self, traffic: Traffic) -> tuple[object, ...]:
         return tuple(np.array(traffic.vector(number), np.float32) for number in range(len(self.possible_agents)))

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from ludus.core import Info, Step
+from ludus.core.options import Options
 from ludus.envs.open.sumo.base import SumoEnv
 from ludus.envs.open.sumo.traffic import RewardFn, Traffic
 from ludus.errors import InvalidAction
@@ -73,7 +74,7 @@ def action_model(phases: int, lights: tuple[str, ...]) -> type[Any]:
     return made
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """The classes that `action_model` makes, so that pickles of snapshots find them in any process."""
     stem, _, described = name.partition("_")
     if stem == "SumoAction" and described:
@@ -132,7 +133,7 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
             lights=dict(zip(names, traffic.phases, strict=True)), **totals,
         )  # fmt: skip
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[SumoObservation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[SumoObservation, Info]:
         """An empty network, and the traffic of an episode drawn."""
         traffic = self._begin(seed, options)
         self._chosen = {}

@@ -37,17 +37,17 @@ class Words:
     """In the place of NLTK's corpus: words of our own."""
 
     @staticmethod
-    def words(*_: Any, **__: Any) -> list[str]:
+    def words(*_: object, **__: object) -> list[str]:
         """All of them, sorted."""
         return sorted({*SHORT, *FIVE, *LONG})
 
 
-def no_download(*_: Any, **__: Any) -> bool:
+def no_download(*_: object, **__: object) -> bool:
     """In the place of `nltk.download`: nothing is fetched, and nothing is missing."""
     return True
 
 
-def nouns(words: list[str], *_: Any, **__: Any) -> list[tuple[str, str]]:
+def nouns(words: list[str], *_: object, **__: object) -> list[tuple[str, str]]:
     """In the place of `nltk.pos_tag`: our words are common ones, and all are taken."""
     return [(word, "NN") for word in words]
 

@@ -46,7 +46,7 @@ def package_game(asked: str) -> tuple[str, str] | None:
 class PackageGame(Game):
     """A game by its id; settings are its own, and `num_players` and `opponent` ("random", "minimax" or "none")."""
 
-    def __init__(self, rng: np.random.Generator, *, env_id: str, base: str, **settings: Any) -> None:
+    def __init__(self, rng: np.random.Generator, *, env_id: str, base: str, **settings: object) -> None:
         self.env_id, self.base = env_id, base
         self.rng = rng
         self.set = {**settings}
@@ -277,7 +277,7 @@ def _count(given: Any) -> int:
     return count
 
 
-def _as_number(value: Any) -> Any:
+def _as_number(value: object) -> object:
     """Environment variables are text, and the package's games take numbers."""
     if isinstance(value, str) and re.fullmatch(r"-?\d+", value):
         return int(value)

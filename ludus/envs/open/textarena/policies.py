@@ -21,13 +21,13 @@ def random(env: Any, observation: TextArenaObservation, rng: np.random.Generator
     return TextArenaAction(env._game.random(rng) if env is not None else f"[{rng.choice(['crane', 'slate', 'moist'])}]")
 
 
-def nop(env: Any, observation: TextArenaObservation, rng: np.random.Generator) -> TextArenaAction:
+def nop(env: object, observation: TextArenaObservation, rng: np.random.Generator) -> TextArenaAction:
     """Nothing."""
     del env, observation, rng
     return TextArenaAction("")
 
 
-def garbage(env: Any, observation: TextArenaObservation, rng: np.random.Generator) -> TextArenaAction:
+def garbage(env: object, observation: TextArenaObservation, rng: np.random.Generator) -> TextArenaAction:
     """Brackets and signs in no order."""
     del env, observation
     signs = list("[]()é☃%$ \n-")

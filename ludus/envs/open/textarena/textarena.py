@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ludus.core import Env, Info, Outcome, Step
+from ludus.core.options import Options
 from ludus.envs.open.textarena.chess import Chess
 from ludus.envs.open.textarena.countdown import Countdown
 from ludus.envs.open.textarena.game import Game, Turn, bracketed
@@ -101,7 +102,7 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
     def __init__(
         self,
         game: str | None = None,
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
         render_mode: str | None = None,
         *,
         as_openenv: bool = False,
@@ -121,9 +122,7 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         self._game: Game | None = None
         self._over = False
 
-    def reset(
-        self, *, seed: Seed | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[TextArenaObservation, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[TextArenaObservation, Info]:
         """Begin a game; options are other settings of it."""
         super().reset(seed=seed)
         game = self._kind(np.random.default_rng(self.np_random.integers(1 << 62)), **(self.settings | (options or {})))
@@ -154,10 +153,10 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         self._over = turn.over
         state.turn, state.last_reward = state.turn + 1, reward
         state.raw_state = {"board": game.board()}
-        observed: dict[str, Any] = {"reward_signals": turn.signals} if turn.signals else {}
+        observed: dict[str, object] = {"reward_signals": turn.signals} if turn.signals else {}
         return Step(self._seen(game, said, observed), reward, turn.over, False, _told(turn))
 
-    def _seen(self, game: Game, said: list[TextArenaMessage], info: dict[str, Any]) -> TextArenaObservation:
+    def _seen(self, game: Game, said: list[TextArenaMessage], info: dict[str, object]) -> TextArenaObservation:
         if self._rules is not None:
             told = game.transcript if isinstance(game, PackageGame) else _transcript(self._rules, said, game)
             said = [TextArenaMessage(THE_GAME, told, "MESSAGE")]

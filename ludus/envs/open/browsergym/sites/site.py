@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import numpy as np
@@ -81,7 +81,7 @@ class Site(ABC):
 
     rng: np.random.Generator
     sessions: dict[str, str] = field(default_factory=dict[str, str])
-    changes: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
+    changes: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
     notice: str = ""
 
     name: ClassVar[str]
@@ -177,7 +177,7 @@ class Site(ABC):
         self.sessions.clear()
         return Redirect("/login")
 
-    def change(self, *what: Any, notice: str = "") -> None:
+    def change(self, *what: object, notice: str = "") -> None:
         """Note a change that a visitor made."""
         self.changes.append(what)
         self.notice = notice

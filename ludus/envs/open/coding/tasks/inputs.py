@@ -1,17 +1,16 @@
 """Inputs of problems: each function draws the arguments of one call."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 __all__ = ["choice_of", "edges", "grid", "integer", "letters", "matrix", "number_lists", "numbers", "together", "words"]
 
-Draw = Callable[[np.random.Generator], Any]
+Draw = Callable[[np.random.Generator], object]
 SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "ki", "lo", "me", "nu", "pa", "ri", "so", "ta", "vu", "we", "ya", "zo")
 
 
-def together(*draws: Draw) -> Callable[[np.random.Generator], tuple[Any, ...]]:
+def together(*draws: Draw) -> Callable[[np.random.Generator], tuple[object, ...]]:
     """Several arguments, each drawn by its own."""
     return lambda rng: tuple(draw(rng) for draw in draws)
 
@@ -46,7 +45,7 @@ def words(shortest: int = 0, longest: int = 6) -> Draw:
     return draw
 
 
-def choice_of(options: Sequence[Any]) -> Draw:
+def choice_of(options: Sequence[object]) -> Draw:
     """One of the options."""
     return lambda rng: options[int(rng.integers(len(options)))]
 

@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from ludus.envs.open.coding.inside import plain
 __all__ = ["Difficulty", "Inputs", "Problem", "CodingTask", "Test", "problem"]
 
 Difficulty = Literal["easy", "medium", "hard"]
-Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
-Solution = TypeVar("Solution", bound=Callable[..., Any])
+Inputs = Callable[[np.random.Generator], tuple[object, ...]]
+Solution = TypeVar("Solution", bound=Callable[..., object])
 EXAMPLES, HIDDEN = 2, 10
 _parsing = Lock()
 """Python 3.11 raises SystemError where two threads make syntax trees at once."""
@@ -31,8 +31,8 @@ DRAWS = 150
 class Test:
     """Arguments, and what they give, both as JSON has them."""
 
-    arguments: list[Any]
-    expected: Any
+    arguments: list[object]
+    expected: object
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Problem:
 
     difficulty: Difficulty
     inputs: Inputs
-    function: Callable[..., Any]
+    function: Callable[..., object]
 
     @property
     def name(self) -> str:
@@ -105,7 +105,7 @@ class Problem:
 
 
 @cache
-def _source(function: Callable[..., Any]) -> str:
+def _source(function: Callable[..., object]) -> str:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     [found] = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     found.decorator_list = []
