@@ -116,6 +116,23 @@ def test_nobody_who_moves_at_random_makes_a_move_that_is_not_legal(name):
         assert outcome(env, seed) is not Outcome.ENVIRONMENT_FAILED
 
 
+TALK = {"Codenames", "SecretMafia", "SimpleBlindAuction", "TruthAndDeception"}
+"""In which whatever is said is a legal move, and others may lose without it."""
+MUTE = [name for name in PLAYERS if name not in TALK]
+
+
+@pytest.mark.parametrize("name", [*FEW, *(pytest.param(one, marks=pytest.mark.full) for one in MUTE if one not in FEW)])
+def test_nonsense_and_silence_win_no_game_in_which_a_move_is_asked_for(name):
+    env = TextArena(game=f"textarena/{name}")
+    for policy in ("garbage", "nop"):
+        for seed in range(20 if FULL else 3):
+            rng = np.random.default_rng(seed)
+            env.reset(seed=seed)
+            steps = (env.step(POLICIES[policy](env, None, rng)) for _ in range(20))
+            last = next((step for step in steps if step.done), None)
+            assert last is None or not last.info["facts"]["won"]
+
+
 def test_a_game_that_an_opponent_of_ours_cannot_go_on_with_is_nobodys_win(monkeypatch):
     env = TextArena(game="TicTacToe-v0")
     env.reset(seed=0)
