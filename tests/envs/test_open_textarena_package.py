@@ -247,6 +247,14 @@ def test_a_player_of_stratego_never_sees_the_others_board():
             assert len(re.findall(r"\b(?:FL|BM|SP|SC|MN|SG|LT|CP|MJ|CL|GN|MS)\b", message.content)) <= 40
 
 
+def test_who_has_no_more_chips_has_lost_at_indian_poker():
+    env = TextArena(game="IndianPoker-v0", settings={"opponent": "none"})
+    env.reset(seed=1)
+    env._game.inner.state.game_state["player_chips"][1 - env._game.player] = -1
+    step = env.step(TextArenaAction("[bet 1]"))  # whom it lets neither call nor fold
+    assert (step.terminated, step.reward, step.info["facts"]["illegal_move"]) == (True, 1.0, False)
+
+
 def test_a_turn_that_cannot_end_is_a_deadlock_and_fewer_cards_win():
     env = TextArena(game="SpiteAndMalice-v0", settings={"opponent": "none"})
     env.reset(seed=0)
@@ -276,8 +284,9 @@ def test_an_opponent_whose_move_the_package_cannot_carry_out_is_nobodys_win(monk
 
 
 BOARDS = {
-    "Alquerque": 30, "Breakthrough": 30, "Chopsticks": 30, "Crusade": 30, "LinesOfAction": 30, "Othello": 30,
-    "SantoriniBaseFixed": 30, "SimpleTak": 30, "SpiteAndMalice": 30, "Stratego": 4, "UltimateTicTacToe": 30,
+    "Alquerque": 30, "Breakthrough": 30, "Chopsticks": 30, "Crusade": 30, "IndianPoker": 30,
+    "LinesOfAction": 30, "Othello": 30, "SantoriniBaseFixed": 30, "SimpleTak": 30,
+    "SpiteAndMalice": 30, "Stratego": 4, "UltimateTicTacToe": 30,
 }  # fmt: skip
 """Games of which a side can be left without a move, and how many of them are played to their end."""
 

@@ -206,6 +206,7 @@ COMPLETE = (
     "Breakthrough",
     "Chopsticks",
     "ConnectFour",
+    "IndianPoker",
     "LinesOfAction",
     "Nim",
     "QuantumTicTacToe",
@@ -213,7 +214,7 @@ COMPLETE = (
     "UltimateTicTacToe",
     "WildTicTacToe",
 )
-"""Of which every legal move is among these: who is refused all of them is blocked, which not every game notices."""
+"""Of which a legal move is among these if there is one: who is refused all is blocked, which not every game notices."""
 
 
 def fewest_left(game: Any) -> int | None:
@@ -222,8 +223,14 @@ def fewest_left(game: Any) -> int | None:
     return None if left[0] == left[1] else left.index(min(left))
 
 
+def the_other(game: Any) -> int:
+    """Who does not have to move."""
+    return 1 - game.player
+
+
 BLOCKED: dict[str, Callable[[Any], int | None]] = {
+    "IndianPoker": the_other,  # chips below 0, with which the package lets nobody fold either
     "SpiteAndMalice": fewest_left,
-    "Stratego": lambda game: 1 - game.player,
+    "Stratego": the_other,
 }
 """Who has won by its rules where a player cannot move and the game does not notice; of all others nobody has."""
