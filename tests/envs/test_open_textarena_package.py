@@ -116,7 +116,7 @@ def test_nobody_who_moves_at_random_makes_a_move_that_is_not_legal(name):
         assert outcome(env, seed) is not Outcome.ENVIRONMENT_FAILED
 
 
-TALK = {"Codenames", "SecretMafia", "SimpleBlindAuction", "TruthAndDeception"}
+TALK = {"Codenames", "IteratedStagHunt", "SecretMafia", "SimpleBlindAuction", "TruthAndDeception"}
 """In which whatever is said is a legal move, and others may lose without it."""
 MUTE = [name for name in PLAYERS if name not in TALK]
 
@@ -247,6 +247,20 @@ def test_a_player_of_stratego_never_sees_the_others_board():
             assert len(re.findall(r"\b(?:FL|BM|SP|SC|MN|SG|LT|CP|MJ|CL|GN|MS)\b", message.content)) <= 40
 
 
+@pytest.mark.skipif("Checkers" not in PLAYERS, reason="its source needs Python 3.12")
+def test_who_cannot_move_when_it_is_their_turn_has_lost_at_checkers():
+    env = TextArena(game="Checkers-v0", settings={"opponent": "none"})
+    env.reset(seed=0)
+    board = env._game.inner.state.game_state["board"]
+    for row in board:
+        row[:] = ["."] * 8
+    board[5][2] = "r"
+    board[3][0] = board[3][2] = board[2][3] = board[1][6] = "b"
+    first, last = (env.step(TextArenaAction(move)) for move in ("[5 2 4 1]", "[1 6 2 7]"))
+    assert (first.done, first.info["facts"]["illegal_move"]) == (False, False)  # who moved cannot move again, yet
+    assert (last.terminated, last.reward, last.info["facts"]["won"]) == (True, 1.0, True)
+
+
 def test_who_has_no_more_chips_has_lost_at_indian_poker():
     env = TextArena(game="IndianPoker-v0", settings={"opponent": "none"})
     env.reset(seed=1)
@@ -288,6 +302,7 @@ BOARDS = {
     "LinesOfAction": 30, "Othello": 30, "SantoriniBaseFixed": 30, "SimpleTak": 30,
     "SpiteAndMalice": 30, "Stratego": 4, "UltimateTicTacToe": 30,
 }  # fmt: skip
+BOARDS |= {"Checkers": 30} if "Checkers" in PLAYERS else {}
 """Games of which a side can be left without a move, and how many of them are played to their end."""
 
 

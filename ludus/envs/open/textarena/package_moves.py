@@ -70,6 +70,17 @@ def breakthrough(game: Any) -> list[str]:
     ]
 
 
+def checkers(game: Any) -> list[str]:
+    """A step or a jump aslant, as `[5 0 4 1]`: rows and columns from the top left."""
+    return [
+        f"[{row} {column} {row + far * down} {column + far * right}]"
+        for mark in ("rb", "RB")
+        for row, column in _own(game, mark)
+        for down, right, far in product((-1, 1), (-1, 1), (1, 2))
+        if _inside(game, row + far * down, column + far * right)
+    ]
+
+
 def lines_of_action(game: Any) -> list[str]:
     """As far as there are pieces on the line, as `[b1b3]`; the first row is the eighth rank."""
     return [
@@ -162,6 +173,7 @@ MOVES: dict[str, Moves] = {
     "Battleship": battleship,
     "Breakthrough": breakthrough,
     "Briscola": numbers(1, 3, "[play {}]"),
+    "Checkers": checkers,
     "Chopsticks": chopsticks,
     "ColonelBlotto": colonel_blotto,
     "ConnectFour": lambda game: [f"[col {number}]" for number in range(game.inner.num_cols)],
@@ -173,6 +185,7 @@ MOVES: dict[str, Moves] = {
     "IteratedMatchingPennies": fixed("[heads]", "[tails]"),
     "IteratedPrisonersDilemma": fixed("[cooperate]", "[defect]"),
     "IteratedRockPaperScissors": fixed("[rock]", "[paper]", "[scissors]"),
+    "IteratedStagHunt": fixed("[stag]", "[hare]"),
     "IteratedTwoThirdsAverage": lambda _: [f"[{number}]" for number in range(0, 101, 5)],
     "IteratedUltimatumGame": fixed("[Accept]", "[Reject]", *(f"[Offer: ${one}]" for one in range(11))),
     "LetterAuction": letter_auction,
@@ -204,6 +217,7 @@ COMPLETE = (
     "Alquerque",
     "Battleship",
     "Breakthrough",
+    "Checkers",
     "Chopsticks",
     "ConnectFour",
     "IndianPoker",
@@ -229,6 +243,7 @@ def the_other(game: Any) -> int:
 
 
 BLOCKED: dict[str, Callable[[Any], int | None]] = {
+    "Checkers": the_other,
     "IndianPoker": the_other,  # chips below 0, with which the package lets nobody fold either
     "SpiteAndMalice": fewest_left,
     "Stratego": the_other,
