@@ -49,6 +49,6 @@ CANNOT: dict[str, str] = {
 SINCE_PYTHON_3_12 = {"Checkers": 2, "IteratedStagHunt": 2, "ReverseTicTacToe": 2, "UltimateTexasHoldem": 1}
 """Players. The package's `Chess` needs it too, beside which there is our own."""
 if sys.version_info >= (3, 12):
-    PLAYERS |= {**SINCE_PYTHON_3_12, "Chess": 2}
+    PLAYERS.update(SINCE_PYTHON_3_12, Chess=2)
 else:
-    CANNOT |= dict.fromkeys(SINCE_PYTHON_3_12, NEWER)
+    CANNOT.update(dict.fromkeys(SINCE_PYTHON_3_12, NEWER))
