@@ -22,8 +22,6 @@ from ludus.testing import data_equal
 from tests.envs.open_play import mean_returns
 
 CATALOG = Path(ludus.__file__).parent / "envs" / "open" / "openspiel" / "games.json"
-SLOW = ("bridge", "bridge_uncontested_bidding")
-"""Games whose deals are solved for every contract: seconds each."""
 GAMES = [one["kwargs"]["game"] for one in json.loads(CATALOG.read_text(encoding="utf8"))["envs"].values()]
 SAMPLE = [
     "catch", "tic_tac_toe", "kuhn_poker", "goofspiel", "mfg_crowd_modelling", "mfg_dynamic_routing", "tarok",
@@ -32,7 +30,7 @@ SAMPLE = [
 ]  # fmt: skip
 """Of every kind: in turn, at once, of a population, with chance that the engine draws, without numbers to observe."""
 every_game = pytest.mark.parametrize(
-    "game", [pytest.param(one, marks=[] if one in SAMPLE else [pytest.mark.full]) for one in GAMES if one not in SLOW]
+    "game", [pytest.param(one, marks=[] if one in SAMPLE else [pytest.mark.full]) for one in GAMES]
 )
 
 

@@ -116,6 +116,23 @@ def test_nobody_who_moves_at_random_makes_a_move_that_is_not_legal(name):
         assert outcome(env, seed) is not Outcome.ENVIRONMENT_FAILED
 
 
+TALK = {"Codenames", "IteratedStagHunt", "SecretMafia", "SimpleBlindAuction", "TruthAndDeception"}
+"""In which whatever is said is a legal move, and others may lose without it."""
+MUTE = [name for name in PLAYERS if name not in TALK]
+
+
+@pytest.mark.parametrize("name", [*FEW, *(pytest.param(one, marks=pytest.mark.full) for one in MUTE if one not in FEW)])
+def test_nonsense_and_silence_win_no_game_in_which_a_move_is_asked_for(name):
+    env = TextArena(game=f"textarena/{name}")
+    for policy in ("garbage", "nop"):
+        for seed in range(20 if FULL else 3):
+            rng = np.random.default_rng(seed)
+            env.reset(seed=seed)
+            steps = (env.step(POLICIES[policy](env, None, rng)) for _ in range(20))
+            last = next((step for step in steps if step.done), None)
+            assert last is None or not last.info["facts"]["won"]
+
+
 def test_a_game_that_an_opponent_of_ours_cannot_go_on_with_is_nobodys_win(monkeypatch):
     env = TextArena(game="TicTacToe-v0")
     env.reset(seed=0)
@@ -230,6 +247,28 @@ def test_a_player_of_stratego_never_sees_the_others_board():
             assert len(re.findall(r"\b(?:FL|BM|SP|SC|MN|SG|LT|CP|MJ|CL|GN|MS)\b", message.content)) <= 40
 
 
+@pytest.mark.skipif("Checkers" not in PLAYERS, reason="its source needs Python 3.12")
+def test_who_cannot_move_when_it_is_their_turn_has_lost_at_checkers():
+    env = TextArena(game="Checkers-v0", settings={"opponent": "none"})
+    env.reset(seed=0)
+    board = env._game.inner.state.game_state["board"]
+    for row in board:
+        row[:] = ["."] * 8
+    board[5][2] = "r"
+    board[3][0] = board[3][2] = board[2][3] = board[1][6] = "b"
+    first, last = (env.step(TextArenaAction(move)) for move in ("[5 2 4 1]", "[1 6 2 7]"))
+    assert (first.done, first.info["facts"]["illegal_move"]) == (False, False)  # who moved cannot move again, yet
+    assert (last.terminated, last.reward, last.info["facts"]["won"]) == (True, 1.0, True)
+
+
+def test_who_has_no_more_chips_has_lost_at_indian_poker():
+    env = TextArena(game="IndianPoker-v0", settings={"opponent": "none"})
+    env.reset(seed=1)
+    env._game.inner.state.game_state["player_chips"][1 - env._game.player] = -1
+    step = env.step(TextArenaAction("[bet 1]"))  # whom it lets neither call nor fold
+    assert (step.terminated, step.reward, step.info["facts"]["illegal_move"]) == (True, 1.0, False)
+
+
 def test_a_turn_that_cannot_end_is_a_deadlock_and_fewer_cards_win():
     env = TextArena(game="SpiteAndMalice-v0", settings={"opponent": "none"})
     env.reset(seed=0)
@@ -259,9 +298,11 @@ def test_an_opponent_whose_move_the_package_cannot_carry_out_is_nobodys_win(monk
 
 
 BOARDS = {
-    "Alquerque": 30, "Breakthrough": 30, "Chopsticks": 30, "Crusade": 30, "LinesOfAction": 30, "Othello": 30,
-    "SantoriniBaseFixed": 30, "SimpleTak": 30, "SpiteAndMalice": 30, "Stratego": 4, "UltimateTicTacToe": 30,
+    "Alquerque": 30, "Breakthrough": 30, "Chopsticks": 30, "Crusade": 30, "IndianPoker": 30,
+    "LinesOfAction": 30, "Othello": 30, "SantoriniBaseFixed": 30, "SimpleTak": 30,
+    "SpiteAndMalice": 30, "Stratego": 4, "UltimateTicTacToe": 30,
 }  # fmt: skip
+BOARDS |= {"Checkers": 30} if "Checkers" in PLAYERS else {}
 """Games of which a side can be left without a move, and how many of them are played to their end."""
 
 

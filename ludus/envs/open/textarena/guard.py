@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ludus.envs.open.textarena.package_games import PLAYERS
 from ludus.envs.open.textarena.words import FIVE, LONG, SHORT
 from ludus.errors import MissingExtra
 
@@ -90,7 +91,7 @@ def package() -> Any:
             if callable(getattr(inner, "pos_tag", None)):
                 inner.pos_tag = nouns
         _keep_dictionaries()
-        _count_armies()
+        _mend_boards()
         return found
 
 
@@ -113,8 +114,11 @@ def _keep_dictionaries() -> None:
 
 
 @cache
-def _count_armies() -> None:
-    """Have Stratego count pieces on its board: its own list fails at a defused bomb, and takes winner 0 for none."""
+def _mend_boards() -> None:
+    """Have Stratego count pieces on its board: its own list fails at a defused bomb, and takes winner 0 for none.
+
+    And have Checkers, which fails where the player who moved cannot move again, leave blocked players to us.
+    """
     stratego: Any = import_module("textarena.envs.Stratego.env").StrategoEnv
 
     def count(self: Any) -> None:
@@ -124,6 +128,8 @@ def _count_armies() -> None:
                 self.state.set_winner(1 - player, reason=f"Player {player} has no more movable pieces.")
 
     stratego._check_winner = count
+    if "Checkers" in PLAYERS:
+        import_module("textarena.envs.Checkers.env").CheckersEnv._has_legal_move = lambda *_: True
 
 
 def _module(name: str) -> Any:

@@ -23,8 +23,8 @@ MAX_BEGINNINGS = 20
 OPPONENTS = ("random", "minimax", "none")
 MAX_TRIED, MAX_BUTTONS = 200, 60
 OWN = ("num_players", "opponent")
-EXHAUSTING = ("IndianPoker", "LetterAuction", "SpellingBee", "WordChains")
-"""Who has no more chips or words has lost."""
+EXHAUSTING = ("LetterAuction", "SpellingBee", "WordChains")
+"""Who has no more words has lost."""
 OVERHEARD = ("Stratego",)
 """Whose boards the package shows both players, each other's pieces included."""
 ILLEGAL = -0.05

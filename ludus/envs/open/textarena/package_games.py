@@ -1,5 +1,7 @@
 """Games of the package `textarena`: which run here, with how many players; which cannot, and why."""
 
+import sys
+
 __all__ = ["CANNOT", "PLAYERS"]
 
 ALONE = """
@@ -31,10 +33,6 @@ NEWER = "its source needs Python 3.12 or later"
 MODEL = "a language model at OpenRouter is part of it, which needs a key and the network"
 FILES = "files that it reads are not in the package"
 CANNOT: dict[str, str] = {
-    "Checkers": NEWER,
-    "IteratedStagHunt": NEWER,
-    "ReverseTicTacToe": NEWER,
-    "UltimateTexasHoldem": NEWER,
     "Klondike": "its source is no Python",
     "Debate": MODEL,
     "GuessWho": MODEL,
@@ -47,4 +45,10 @@ CANNOT: dict[str, str] = {
     "Tak": "its own code fails where somebody has won",
     "UsedCar": "its module is not in the package",
 }
-"""Why, by base name. `Chess` is our own; the package's needs Python 3.12."""
+"""Why, by base name."""
+SINCE_PYTHON_3_12 = {"Checkers": 2, "IteratedStagHunt": 2, "ReverseTicTacToe": 2, "UltimateTexasHoldem": 1}
+"""Players. The package's `Chess` needs it too, beside which there is our own."""
+if sys.version_info >= (3, 12):
+    PLAYERS.update(SINCE_PYTHON_3_12, Chess=2)
+else:
+    CANNOT.update(dict.fromkeys(SINCE_PYTHON_3_12, NEWER))

@@ -70,6 +70,17 @@ def breakthrough(game: Any) -> list[str]:
     ]
 
 
+def checkers(game: Any) -> list[str]:
+    """A step or a jump aslant, as `[5 0 4 1]`: rows and columns from the top left."""
+    return [
+        f"[{row} {column} {row + far * down} {column + far * right}]"
+        for mark in ("rb", "RB")
+        for row, column in _own(game, mark)
+        for down, right, far in product((-1, 1), (-1, 1), (1, 2))
+        if _inside(game, row + far * down, column + far * right)
+    ]
+
+
 def lines_of_action(game: Any) -> list[str]:
     """As far as there are pieces on the line, as `[b1b3]`; the first row is the eighth rank."""
     return [
@@ -162,6 +173,7 @@ MOVES: dict[str, Moves] = {
     "Battleship": battleship,
     "Breakthrough": breakthrough,
     "Briscola": numbers(1, 3, "[play {}]"),
+    "Checkers": checkers,
     "Chopsticks": chopsticks,
     "ColonelBlotto": colonel_blotto,
     "ConnectFour": lambda game: [f"[col {number}]" for number in range(game.inner.num_cols)],
@@ -173,6 +185,7 @@ MOVES: dict[str, Moves] = {
     "IteratedMatchingPennies": fixed("[heads]", "[tails]"),
     "IteratedPrisonersDilemma": fixed("[cooperate]", "[defect]"),
     "IteratedRockPaperScissors": fixed("[rock]", "[paper]", "[scissors]"),
+    "IteratedStagHunt": fixed("[stag]", "[hare]"),
     "IteratedTwoThirdsAverage": lambda _: [f"[{number}]" for number in range(0, 101, 5)],
     "IteratedUltimatumGame": fixed("[Accept]", "[Reject]", *(f"[Offer: ${one}]" for one in range(11))),
     "LetterAuction": letter_auction,
@@ -204,8 +217,10 @@ COMPLETE = (
     "Alquerque",
     "Battleship",
     "Breakthrough",
+    "Checkers",
     "Chopsticks",
     "ConnectFour",
+    "IndianPoker",
     "LinesOfAction",
     "Nim",
     "QuantumTicTacToe",
@@ -213,7 +228,7 @@ COMPLETE = (
     "UltimateTicTacToe",
     "WildTicTacToe",
 )
-"""Of which every legal move is among these: who is refused all of them is blocked, which not every game notices."""
+"""Of which a legal move is among these if there is one: who is refused all is blocked, which not every game notices."""
 
 
 def fewest_left(game: Any) -> int | None:
@@ -222,8 +237,15 @@ def fewest_left(game: Any) -> int | None:
     return None if left[0] == left[1] else left.index(min(left))
 
 
+def the_other(game: Any) -> int:
+    """Who does not have to move."""
+    return 1 - game.player
+
+
 BLOCKED: dict[str, Callable[[Any], int | None]] = {
+    "Checkers": the_other,
+    "IndianPoker": the_other,  # chips below 0, with which the package lets nobody fold either
     "SpiteAndMalice": fewest_left,
-    "Stratego": lambda game: 1 - game.player,
+    "Stratego": the_other,
 }
 """Who has won by its rules where a player cannot move and the game does not notice; of all others nobody has."""
