@@ -146,7 +146,8 @@ lowest: $(VENV)/.dev
 bench: $(VENV)/.dev $(PEERS:%=build/peers/%/.installed) build/peers/openenv/.installed
 	$(BIN)/python benchmarks/suite $(PEER_PYTHONS:%=--peers %) --json build/benchmarks.json --page docs/benchmarks.md
 	$(BIN)/python benchmarks/service --json build/service.json --page docs/serve_benchmarks.md
-	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+	@failed=; for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python "$$file" || failed="$$failed $$file"; done; \
+		if [ -n "$$failed" ]; then echo "make bench: not met, or failed:$$failed"; exit 1; fi
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix

@@ -109,6 +109,10 @@ def featured(path: Path, target: Path) -> list[float]:
 
 def main() -> None:
     """Without a threshold of turbulence, and with one that some days reach."""
+    python = os.environ.get("PYTHON")
+    if not python:
+        print("not measured: expected PYTHON=an/interpreter that has finrl, got none (see the top of this file)")
+        return
     with tempfile.TemporaryDirectory() as folder:
         path, features = Path(folder, "prices.csv"), Path(folder, "features.csv")
         write_prices(path)
@@ -116,9 +120,7 @@ def main() -> None:
         for threshold in (None, float(np.quantile(turbulence, 0.95))):
             code = f"import json, finrl_peer; print(json.dumps(finrl_peer.theirs({str(features)!r}, {threshold!r})))"
             path_of = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
-            done = subprocess.run(
-                [os.environ["PYTHON"], "-c", code], stdout=subprocess.PIPE, text=True, env=path_of, check=True
-            )
+            done = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, text=True, env=path_of, check=True)
             (states, speed), (own, own_speed) = json.loads(done.stdout.splitlines()[-1]), ours(path, threshold)
             far = max(max(map(abs, np.subtract(a[0], b[0]))) for a, b in zip(states, own, strict=True))
             apart = max(abs(a[1] - b[1]) for a, b in zip(states, own, strict=True))

@@ -160,6 +160,9 @@ def gits(envs: str, home: str) -> tuple[dict[str, float], dict[str, float]]:
 
 def main() -> None:
     """The tables."""
+    if len(sys.argv) < 2:
+        print("not measured: expected FOLDER, `envs` of a copy of OpenEnv's repository, got none")
+        return
     envs = str(Path(sys.argv[1]).resolve())
     pairs = {
         "Echo": (our_echo, "their_echo()"),

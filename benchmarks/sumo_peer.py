@@ -57,26 +57,30 @@ def theirs(reward: str, routes: str, net: str, seed: int, actions: list[int]) ->
     return {"told": told + [[one.tolist(), float(worth)] for one, worth in steps], "speed": speed}
 
 
-def by_sumo_rl(reward: str, routes: Path, own: dict[str, Any]) -> dict[str, Any]:
+def by_sumo_rl(python: str, reward: str, routes: Path, own: dict[str, Any]) -> dict[str, Any]:
     """One run of theirs in its interpreter."""
     site = get_path("platlib")
     asked = (reward, str(routes), own["net"], own["seed"], own["actions"])
     played = f"print(json.dumps(sumo_peer.theirs(*{asked!r})))"
     code = f"import json, sys; sys.path.append({site!r}); import sumo_peer; {played}"
     given = {"PYTHONPATH": str(Path(__file__).parent), "SUMO_HOME": f"{site}/sumo", "LIBSUMO_AS_TRACI": "1"}
-    command = [os.environ["PYTHON"], "-c", code]
-    done = subprocess.run(command, env={**os.environ, **given}, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        [python, "-c", code], env={**os.environ, **given}, stdout=subprocess.PIPE, text=True, check=True
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def main() -> int:
     """A line for each reward; 1 where anything differs by more than numbers of 32 bits do."""
-    worst = 0.0
+    python, worst = os.environ.get("PYTHON"), 0.0
+    if not python:
+        print("not measured: expected PYTHON=an/interpreter that has sumo-rl, got none (see the top of this file)")
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         for reward in REWARDS:
             routes = Path(folder, "vehicles.rou.xml")
             own = ours(reward, routes)
-            other = by_sumo_rl(reward, routes, own)
+            other = by_sumo_rl(python, reward, routes, own)
             pairs = list(zip(own["told"], other["told"], strict=True))
             seen = max(float(np.abs(np.subtract(a[0], b[0])).max()) for a, b in pairs)
             paid = max(abs(a[1] - b[1]) for a, b in pairs)
