@@ -7,6 +7,7 @@ first on the path of the processes that the environment's sessions run in, and i
 
 import fcntl
 import hashlib
+import logging
 import os
 import shutil
 import subprocess
@@ -25,6 +26,7 @@ from ludus.sandbox.locks import user_lock
 
 __all__ = ["installed", "place_of"]
 
+log = logging.getLogger(__package__)
 INSTALL_TIMEOUT_S = 1800.0
 """For all of it."""
 LOCK_TIMEOUT_S = INSTALL_TIMEOUT_S + 60.0
@@ -55,8 +57,14 @@ def installed(manifest: Manifest) -> Path:
     """The folder with what the manifest's folder requires; installed now, where that was not done before."""
     wanted = wanted_by(manifest)
     folder = place_of(wanted)
-    with user_lock(f"install-{folder.name}", patience=LOCK_TIMEOUT_S):
+
+    def held(process: str) -> None:
+        log.info("waiting for another installation", extra={"fields": {"folder": manifest.folder, "process": process}})
+
+    with user_lock(f"install-{folder.name}", patience=LOCK_TIMEOUT_S, held=held):
         if not folder.is_dir():
+            told = {"folder": manifest.folder, "requirements": len(wanted), "into": folder}
+            log.info("installing, which may take minutes", extra={"fields": told})
             _install(wanted, folder, str(manifest.folder))
     return folder
 
