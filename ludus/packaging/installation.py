@@ -24,9 +24,9 @@ from ludus.packaging.requirements import name_of, requirements
 from ludus.registry.ownership import DISTRIBUTION
 from ludus.sandbox.locks import user_lock
 
-__all__ = ["installed", "place_of"]
+__all__ = ["LOGGER", "installed", "place_of"]
 
-log = logging.getLogger(__package__)
+LOGGER = logging.getLogger(__package__)
 INSTALL_TIMEOUT_S = 1800.0
 """For all of it."""
 LOCK_TIMEOUT_S = INSTALL_TIMEOUT_S + 60.0
@@ -59,12 +59,14 @@ def installed(manifest: Manifest) -> Path:
     folder = place_of(wanted)
 
     def held(process: str) -> None:
-        log.info("waiting for another installation", extra={"fields": {"folder": manifest.folder, "process": process}})
+        LOGGER.info(
+            "waiting for another installation", extra={"fields": {"folder": manifest.folder, "process": process}}
+        )
 
     with user_lock(f"install-{folder.name}", patience=LOCK_TIMEOUT_S, held=held):
         if not folder.is_dir():
             told = {"folder": manifest.folder, "requirements": len(wanted), "into": folder}
-            log.info("installing, which may take minutes", extra={"fields": told})
+            LOGGER.info("installing, which may take minutes", extra={"fields": told})
             _install(wanted, folder, str(manifest.folder))
     return folder
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import msgspec
 
+from ludus.packaging.installation import LOGGER as INSTALLATIONS
+
 __all__ = ["JsonLines", "Readable", "event", "log_session", "log_to_stderr", "short"]
 
 LOGGER = logging.getLogger(__package__)
-LOGGERS = (LOGGER, logging.getLogger("ludus.packaging"))
+LOGGERS = (LOGGER, INSTALLATIONS)
 """What is shown: installations come before a server is there."""
 SHOWN_ID_CHARS = 4
 """Characters of the random part of a session's id."""
