@@ -20,7 +20,8 @@ from ludus.core.env import AnyEnv
 from ludus.errors import IsolationNeeded, LudusError
 from ludus.registry import registry, spec
 from ludus.registry.make import build
-from ludus.registry.provenance import authors, authors_before_import
+from ludus.registry.ownership import MODULE
+from ludus.registry.provenance import Author, authors, authors_before_import
 from ludus.registry.resolution import ResolvedSpec, resolve
 from ludus.registry.trust import is_granted, required_isolation
 from ludus.server.openenv_target import adapted
@@ -80,7 +81,7 @@ def _json(resolved: ResolvedSpec, env: AnyEnv | None) -> str:
         "package": registry.package(found),
         "security": asdict(found.security),
         "trust": {
-            "code": [{"level": one.level, "names": one.names} for one in authors(found)],
+            "code": [{"level": one.level, "names": one.names} for one in _authors(found)],
             "isolation": resolved.requirement.isolation,
             "reasons": resolved.requirement.reasons,
             "granted": resolved.granted,
@@ -101,7 +102,7 @@ def _print(resolved: ResolvedSpec, env: AnyEnv | None) -> None:
     rows = [*_spaces(resolved, env), *_facts(found), *_declared(found.security), *_trust(resolved)]
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
-    table.add_column(ratio=1)
+    table.add_column(ratio=1, overflow="fold")
     for label, value in rows:
         table.add_row(label, Text(value))
     out.print(Padding(table, (1, 0, 0, 2)))
@@ -165,8 +166,18 @@ def _trust(resolved: ResolvedSpec) -> list[tuple[str, str]]:
     """Whose code it is, the isolation that it has to run in, what that leaves it, and why."""
     least, reasons = resolved.requirement
     needed = "none needed" if least == "none" else f"{least} or stronger: {'; '.join(reasons)}"
-    whose = "; ".join(map(str, authors(resolved.spec)))
+    whose = "; ".join(map(str, _authors(resolved.spec)))
     return [("isolation", needed), ("code by", whose), ("can reach", _reach(resolved))]
+
+
+def _authors(found: EnvSpec) -> tuple[Author, ...]:
+    """Whose code it is; the adapter of what was written for OpenEnv is ours, and no code of its author's."""
+    if not adapted(found):
+        return authors(found)
+    folder: str | None = found.kwargs.get("folder")
+    if folder is not None:
+        return (Author("first-party", (folder,)),)
+    return tuple(one for one in authors(found) if MODULE not in one.names)
 
 
 def _reach(resolved: ResolvedSpec) -> str:

@@ -1,6 +1,7 @@
 """`ludus serve`: environments as a service."""
 
 import os
+import signal
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -100,9 +101,15 @@ def _run(
         from ludus.server.logs import log_to_stderr  # as below
         from ludus.server.run import run  # as above
         from ludus.server.server_plan import ServerPlan  # a web server is loaded by this verb alone
-    plan = ServerPlan(targets, ServerConfig(**config, access=Access(tokens), listen=ListenConfig(**listening)))
     log_to_stderr(as_json=json_logs)
+    signal.signal(signal.SIGTERM, _end)
+    plan = ServerPlan(targets, ServerConfig(**config, access=Access(tokens), listen=ListenConfig(**listening)))
     run(plan, lambda url: _announce(plan, url), patience=STOP_DEADLINE_S)
+
+
+def _end(number: int, _: Any) -> None:
+    """Until the server answers, and looks after signals itself: what is half done is undone, an installation too."""
+    raise SystemExit(128 + number)
 
 
 def variables(words: list[str]) -> dict[str, str]:

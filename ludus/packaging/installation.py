@@ -7,6 +7,7 @@ first on the path of the processes that the environment's sessions run in, and i
 
 import fcntl
 import hashlib
+import logging
 import os
 import shutil
 import subprocess
@@ -23,8 +24,9 @@ from ludus.packaging.requirements import name_of, requirements
 from ludus.registry.ownership import DISTRIBUTION
 from ludus.sandbox.locks import user_lock
 
-__all__ = ["installed", "place_of"]
+__all__ = ["LOGGER", "installed", "place_of"]
 
+LOGGER = logging.getLogger(__package__)
 INSTALL_TIMEOUT_S = 1800.0
 """For all of it."""
 LOCK_TIMEOUT_S = INSTALL_TIMEOUT_S + 60.0
@@ -55,8 +57,16 @@ def installed(manifest: Manifest) -> Path:
     """The folder with what the manifest's folder requires; installed now, where that was not done before."""
     wanted = wanted_by(manifest)
     folder = place_of(wanted)
-    with user_lock(f"install-{folder.name}", patience=LOCK_TIMEOUT_S):
+
+    def held(process: str) -> None:
+        LOGGER.info(
+            "waiting for another installation", extra={"fields": {"folder": manifest.folder, "process": process}}
+        )
+
+    with user_lock(f"install-{folder.name}", patience=LOCK_TIMEOUT_S, held=held):
         if not folder.is_dir():
+            told = {"folder": manifest.folder, "requirements": len(wanted), "into": folder}
+            LOGGER.info("installing, which may take minutes", extra={"fields": told})
             _install(wanted, folder, str(manifest.folder))
     return folder
 

@@ -5,7 +5,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from ludus.errors import SandboxError
@@ -13,11 +13,17 @@ from ludus.errors import SandboxError
 __all__ = ["lock_descriptor", "user_lock"]
 
 PATIENCE_S, PAUSE_S = 300.0, 0.005
+MAX_PID_CHARS = 20
+"""Of the number of the process that holds a lock, as its file has it."""
 
 
 @contextmanager
-def user_lock(name: str, *, patience: float | None = None) -> Generator[None]:
+def user_lock(
+    name: str, *, patience: float | None = None, held: Callable[[str], None] | None = None
+) -> Generator[None]:
     """Hold the lock of this name; SandboxError where somebody else has it for `patience` seconds, or else minutes.
+
+    `held` is told who has it before they are waited for: the number of a process.
 
     >>> with user_lock("example"):
     ...     pass
@@ -25,10 +31,23 @@ def user_lock(name: str, *, patience: float | None = None) -> Generator[None]:
     path = os.path.join(_folder(), f"{name}.lock")
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
+        if held is not None and not _is_free(descriptor):
+            held(os.pread(descriptor, MAX_PID_CHARS, 0).decode() or "unknown")
         lock_descriptor(descriptor, path, patience=patience)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def _is_free(descriptor: int) -> bool:
+    """Whether nobody has it; then it is locked."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def lock_descriptor(descriptor: int, path: object, kind: int = fcntl.LOCK_EX, *, patience: float | None = None) -> None:

@@ -7,9 +7,13 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from ludus.packaging.installation import LOGGER as INSTALLATIONS
+
 __all__ = ["JsonLines", "Readable", "event", "log_session", "log_to_stderr", "short"]
 
 LOGGER = logging.getLogger(__package__)
+LOGGERS = (LOGGER, INSTALLATIONS)
+"""What is shown: installations come before a server is there."""
 SHOWN_ID_CHARS = 4
 """Characters of the random part of a session's id."""
 
@@ -51,9 +55,10 @@ def log_to_stderr(*, as_json: bool) -> None:
     """Write events to the standard error stream."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if as_json else Readable())
-    LOGGER.handlers[:] = [handler]
-    LOGGER.setLevel(logging.INFO)
-    LOGGER.propagate = False
+    for one in LOGGERS:
+        one.handlers[:] = [handler]
+        one.setLevel(logging.INFO)
+        one.propagate = False
 
 
 def _fields(record: logging.LogRecord) -> Mapping[str, object]:

@@ -60,6 +60,13 @@ def test_a_module_of_the_current_folder_is_served(folder):
         assert stopped(process)[0] == 0
 
 
+@pytest.mark.parametrize(("mode", "code"), [("production", 404), ("PRODUCTION", 404), ("simulation", 200)])
+def test_openenvs_variable_says_whether_agents_may_reset(mode, code):
+    with serving("open/Echo-v0", OPENENV_MODE=mode) as (_, url, _):
+        assert httpx.post(f"{url}/reset", json={}, timeout=PATIENCE).status_code == code
+        assert httpx.get(f"{url}/health", timeout=PATIENCE).json() == {"status": "healthy"}
+
+
 def test_tokens_come_from_the_environment_or_a_file_and_are_not_told(tmp_path):
     file = tmp_path / "tokens"
     file.write_text(f"# who may step\nagent={STEP}\n")

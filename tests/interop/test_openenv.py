@@ -11,8 +11,11 @@ from typing import Any
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
 import ludus
+from ludus.cli.main import app
+from ludus.cli.target import meant
 from ludus.errors import EnvError, InvalidAction, InvalidArgument, InvalidType, ResetNeeded
 from ludus.interop.openenv import create_folder, from_openenv
 from ludus.interop.openenv.core.client_types import StepResult
@@ -240,6 +243,18 @@ def test_a_folder_that_imports_as_in_its_own_image_is_made(guide):
         sys.path.remove(str(guide))
         for name in [one for one in sys.modules if one.partition(".")[0] in ("my_game_env", "my_models")]:
             del sys.modules[name]
+
+
+def test_info_and_run_take_openenvs_classes_and_say_whose_code_they_are(guide):
+    invoke = CliRunner().invoke
+    of_folder = json.loads(invoke(app, ["info", "--json", str(guide)]).stdout)
+    assert of_folder["trust"]["code"] == [{"level": "first-party", "names": [str(guide)]}]
+    assert str(guide) in invoke(app, ["info", str(guide)]).stdout.replace("\n", "").replace(" ", "")  # not cut
+    of_class = invoke(app, ["info", f"{__name__}:Ear"])
+    assert (of_class.exit_code, "Record(Word" in of_class.output, "seed=None" in of_class.output) == (0, True, True)
+    assert "ludus" not in of_class.output.partition("code by")[2].partition("can reach")[0]
+    assert meant(f"{__name__}:Ear") == (openenv_spec(f"{__name__}:Ear", Ear), None)
+    assert meant("json:dumps") == ("json:dumps", None)
 
 
 class GameClient(HTTPEnvClient[dict, dict]):

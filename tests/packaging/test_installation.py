@@ -2,12 +2,14 @@
 
 import fcntl
 import os
+import re
 import socket
 import subprocess
 import sys
 import textwrap
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -168,6 +170,28 @@ def test_a_killed_installation_leaves_no_pip_behind():
             connection.settimeout(PATIENCE_S)
             while connection.recv(4096):
                 pass  # ends when pip does, which waits for an answer
+
+
+def test_an_ended_server_leaves_nothing_of_an_installation_and_a_second_says_whom_it_waits_for(folder, tmp_path):
+    (folder / "server" / "requirements.txt").write_text(f"never_answered_{os.getpid()}\n")
+    command = [sys.executable, "-m", "ludus", "serve", str(folder), "--install", "--port", "0"]
+    with socket.create_server(("127.0.0.1", 0)) as index:
+        index.settimeout(PATIENCE_S)
+        own = {"PIP_INDEX_URL": f"http://127.0.0.1:{index.getsockname()[1]}/simple", "PIP_NO_INDEX": "0"}
+        options: Any = {"env": {**os.environ, **own}, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, **options) as first:
+            connection, _ = index.accept()
+            with subprocess.Popen(command, **options) as second:
+                waits = second.stderr.readline()
+                second.terminate()
+            assert len(list((tmp_path / "ludus" / "folders").iterdir())) == 1
+            first.terminate()
+            told = first.stderr.read()
+        connection.close()
+    assert re.search(rf'waiting for another installation" folder=\S*{folder.name} process={first.pid}$', waits)
+    assert "installing, which may take minutes" in told
+    assert (first.returncode, second.returncode) == (143, 143)
+    assert list((tmp_path / "ludus" / "folders").iterdir()) == []
 
 
 def test_a_folder_that_is_being_filled_is_locked_until_it_is_whole(folder, monkeypatch):

@@ -1,17 +1,22 @@
 """`/mcp` against those who mean ill: whatever is sent, there is an answer, nothing is left, and neighbours go on."""
 
+import asyncio
 import json
 import random
 import sys
 from string import printable
 
 import httpx
+import msgspec
 import pytest
 from websockets.sync.client import connect
 
 from ludus.server.config import ServerConfig
+from ludus.server.protocols.mcp import stdio
 from ludus.server.rate import Bucket
 from ludus.server.run import serve
+from ludus.server.served_env import ServedEnv
+from ludus.server.server import Server
 
 pytestmark = pytest.mark.no_cover
 
@@ -122,3 +127,38 @@ def test_messages_over_a_websocket_are_under_the_rate_limit_as_all_others(monkey
             connection.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {}}))
             connection.recv(60)
     assert len(taken) == 5
+
+
+def test_standard_input_is_read_no_faster_than_the_rate_and_no_more_is_begun_than_can_be_under_way(monkeypatch):
+    """The next line is asked for when a drop was taken for the last one, and few enough are being carried out."""
+    config, count, rates, under_way, answers = ServerConfig(rate=50.0), 9, [], [], []
+
+    class Counted(Bucket):
+        def __init__(self, rate):
+            super().__init__(rate)
+            rates.append(rate)
+
+        def take(self):
+            rates.append("taken")
+            return 1e-9
+
+    monkeypatch.setattr(stdio, "Bucket", Counted)
+    monkeypatch.setattr(stdio, "MAX_RUNNING", 2)
+    lines = iter([b'{"jsonrpc": "2.0", "id": %d, "method": "ping"}\n' % number for number in range(count)])
+
+    async def main():
+        server = Server([ServedEnv("open/EchoTools-v0", config=config)], config)
+        await server.sessions.start()
+        talk = stdio.Stdio(server, answers.append)
+
+        async def line():
+            under_way.append(len(talk._running))
+            return next(lines, b"")
+
+        await talk.run(line)
+        await server.sessions.stop()
+
+    asyncio.run(main())
+    assert rates == [50.0, *["taken"] * count]
+    assert max(under_way) <= 2
+    assert sorted(msgspec.json.decode(one)["id"] for one in answers) == list(range(count))

@@ -110,6 +110,7 @@ def test_who_may_only_step_begins_nothing():
         reply = httpx.post(f"{one.url}/step", json={"action": 1}, headers={"Authorization": f"Bearer {'t' * 20}"})
         assert reply.status_code == 409
         assert "POST /reset first" in reply.json()["detail"]
+        assert one.server.sessions.infos() == []
 
 
 def test_the_wire_of_ludus_stays_strict(running):

@@ -52,8 +52,7 @@ def _environment(target: Any, form: JsonFormat) -> Any:
             super().__init__()
             self.ludus_env: Env[Any, Any] = make(target, kwargs=form.arguments) if ludus_env is None else ludus_env
             self._host, self._id = EnvHost(self.ludus_env), str(uuid4())
-            if form.tools:
-                self.mcp_client = ExportedTools(form, self.step)
+            self.mcp_client = ExportedTools(form, self.step) if form.tools else None
 
         def reset(self, seed: int | None = None, episode_id: str | None = None, **options: Any) -> Any:
             outcome = self._host.reset(seed=seed, options=options or None, episode_id=episode_id)
@@ -62,8 +61,7 @@ def _environment(target: Any, form: JsonFormat) -> Any:
         def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> Any:
             del timeout_s
             data = _data(action)
-            first = form.reading(data)
-            reading = form.reread(data, self._host) if first is None else first
+            reading = form.reading(data) or form.reread(data, self._host)
             if reading.answer is not None:
                 return self._told(reading.answer, HostStep(None, None, False, False, {}))
             if self._host.episode_id is None:
@@ -76,9 +74,8 @@ def _environment(target: Any, form: JsonFormat) -> Any:
 
         def _told(self, data: dict[str, Any], outcome: HostStep) -> Any:
             told = envelope(data, form.as_authored(outcome), self._id, full=True)
-            fields = {name: _plain(one) for name, one in data.items() if name != "metadata" or name in own}
-            held = {"value": fields} if own else fields
-            return observation(**held, reward=told["reward"], done=told["done"], metadata=told["metadata"] or {})
+            fields = _fields(data, own)
+            return observation(**fields, reward=told["reward"], done=told["done"], metadata=told["metadata"] or {})
 
         @property
         def state(self) -> Any:
@@ -135,6 +132,12 @@ def _own_names(form: JsonFormat) -> list[str]:
         return []
     fields: Any = form.description.observation_space.json_schema().get("properties", {})
     return [name for name in ("reward", "done", "metadata") if name in fields]
+
+
+def _fields(data: dict[str, Any], own: list[str]) -> dict[str, Any]:
+    """The fields of an observation; those of one that has names of OpenEnv's, `own`, stand under `value`."""
+    fields = {name: _plain(one) for name, one in data.items() if name != "metadata" or name in own}
+    return {"value": fields} if own else fields
 
 
 def _plain(value: Any) -> Any:

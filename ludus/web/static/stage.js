@@ -150,12 +150,12 @@ function put(node, [left, top, width, height]) {
 
 /** What an observation tells: no is what most of its fields say. */
 function isTold(one) {
-  return one !== "" && one !== null && one !== false;
+  return isChosen(one) && one !== null && one !== false;
 }
 
-/** What an action tells: no is a choice like any other. */
+/** What an action tells: no is a choice like any other; an object with nothing in it says nothing. */
 function isChosen(one) {
-  return one !== "";
+  return one !== "" && !(one !== null && typeof one === "object" && !Array.isArray(one) && !Object.keys(one).length);
 }
 
 /** A value as one would say it: text as it is, a single field by itself, the rest as JSON. */

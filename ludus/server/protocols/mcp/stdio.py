@@ -22,6 +22,7 @@ from ludus.server.protocols.mcp.env_access import EnvAccess
 from ludus.server.protocols.mcp.rpc import RpcError, read, refused
 from ludus.server.protocols.mcp.stateless import Stateless, is_stateless
 from ludus.server.protocols.mcp.streamable import SESSION, Streamable
+from ludus.server.rate import Bucket
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
 from ludus.server.targets import Application, offered
@@ -31,6 +32,10 @@ __all__ = ["Stdio", "run"]
 OWNER = Principal("orchestrator", "stdio")
 TOO_LONG = b"too long\n"
 """What stands for a line beyond the limit of a body: it is no JSON, and refused as such."""
+MAX_RUNNING = 256
+"""Requests at one time; the next is read when one of them is done."""
+MAX_WAITING_LINES = 16
+"""Lines that are read and not looked at yet."""
 
 Write = Callable[[bytes], None]
 
@@ -45,12 +50,16 @@ class Stdio:
         self._calls = CallsUnderWay()
 
     async def run(self, lines: Callable[[], Awaitable[bytes]]) -> None:
-        """Serve until the input ends."""
+        """Serve until the input ends, no faster than the server's rate: whoever writes more waits for its pipe."""
         sessions = self.access.server.sessions
-        session = await self.access.open()
+        session, bucket = await self.access.open(), Bucket(self.access.server.config.rate)
         try:
             await self.access.reset(session, {"seed": self._seed})
             while line := await lines():
+                if delay := bucket.take():
+                    await asyncio.sleep(delay)
+                while len(self._running) >= MAX_RUNNING:
+                    await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
                 if line.strip():
                     self._begin(line, session.id)
             if self._running:
@@ -107,9 +116,9 @@ def _tools_of(target: Any, config: ServerConfig) -> ServedEnv:
 async def _serve(served: ServedEnv, config: ServerConfig, answers: int, seed: int | None) -> None:
     server = Server([served], config)
     loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=config.body + 1)
+    waiting = asyncio.Queue[bytes](MAX_WAITING_LINES)
     # A thread, and no transport of the loop: standard input may be a file or a terminal.
-    feeding = loop.run_in_executor(None, _feed, loop, reader, config.body)
+    feeding = loop.run_in_executor(None, _feed, loop, waiting, config.body)
 
     def write(data: bytes) -> None:
         with open(answers, "wb", closefd=False) as file:
@@ -117,18 +126,19 @@ async def _serve(served: ServedEnv, config: ServerConfig, answers: int, seed: in
 
     await server.sessions.start()
     try:
-        await Stdio(server, write, seed=seed).run(reader.readline)
+        await Stdio(server, write, seed=seed).run(waiting.get)
     finally:
         await server.sessions.stop()
         await feeding
 
 
-def _feed(loop: asyncio.AbstractEventLoop, reader: asyncio.StreamReader, most: int) -> None:
+def _feed(loop: asyncio.AbstractEventLoop, waiting: asyncio.Queue[bytes], most: int) -> None:
+    """Hand on line by line, the end as an empty one; blocks while there are enough."""
     with open(0, "rb", closefd=False) as file:
         while line := file.readline(most):
             if len(line) == most and not line.endswith(b"\n"):
                 while (rest := file.readline(most)) and not rest.endswith(b"\n"):
                     pass
                 line = TOO_LONG
-            loop.call_soon_threadsafe(reader.feed_data, line)
-    loop.call_soon_threadsafe(reader.feed_eof)
+            asyncio.run_coroutine_threadsafe(waiting.put(line), loop).result()
+    asyncio.run_coroutine_threadsafe(waiting.put(b""), loop).result()
