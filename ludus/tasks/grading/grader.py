@@ -9,7 +9,6 @@ the grader on one that no code of the agent's ever held.
 import shutil
 import time
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -45,7 +44,7 @@ class _Said(msgspec.Struct):
     """What a grader may say."""
 
     do: str
-    metrics: Any = None
+    metrics: object = None
     reason: str = ""
     traceback: str = ""
     path: str = ""

@@ -3,7 +3,6 @@
 import time
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -37,7 +36,7 @@ class SubmittedProgram:
             return _error(str(error))
         self.watch = Stopwatch(self._talk.process, self._seconds)
         answer = self.relay(msgspec.json.encode({"do": "load", "path": f"{SUBMISSION}/{self._path}"}))
-        read: Any = msgspec.json.decode(answer)
+        read: dict[str, object] = msgspec.json.decode(answer)
         return answer if "error" in read else None
 
     def relay(self, body: bytes) -> bytes:
