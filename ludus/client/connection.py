@@ -17,7 +17,7 @@ from ludus.core.env import AnyEnv
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import ConnectionLost, InvalidArgument, InvalidType, listing, shorten
 from ludus.remote.codec import BatchCodec, EnvCodec, travelling
-from ludus.spaces import Space
+from ludus.spaces import Record, Space, Tuple
 from ludus.vector import SerialVectorEnv
 from ludus.wire.compression import Compression
 from ludus.wire.messages import HelloRequest
@@ -124,7 +124,10 @@ def connect(
     again = partial(connect, url, env=env, kwargs=kwargs, token=token, timeout=timeout, **options)
     lanes = [lambda: RemoteEnv(link, codec, spec), *([again] * (num_envs - 1))]
     mode = options.get("autoreset_mode", AutoresetMode.NEXT_STEP)
-    return SerialVectorEnv(lanes, autoreset_mode=mode, episodes=options.get("episodes"))
+    envs = SerialVectorEnv(lanes, autoreset_mode=mode, episodes=options.get("episodes"))
+    if isinstance(codec.observation_space, Record):  # the lanes' own, and no copies: what they learn of it, it learns
+        envs.observation_space = Tuple([one.observation_space for one in envs.envs])
+    return envs
 
 
 async def aconnect(

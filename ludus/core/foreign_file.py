@@ -5,11 +5,11 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
-__all__ = ["count_values", "read_foreign_file", "read_foreign_toml", "read_foreign_yaml"]
+__all__ = ["count_values", "open_foreign_file", "read_foreign_file", "read_foreign_toml", "read_foreign_yaml"]
 
 T = TypeVar("T")
 MAX_FILE_BYTES = 1 << 20
@@ -26,18 +26,27 @@ def read_foreign_file(path: Path | str, most_bytes: int = MAX_FILE_BYTES) -> byt
     Traceback (most recent call last):
     OSError: [Errno 22] something else than a file: '/dev/zero'
     """
+    with open_foreign_file(path) as file:
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"expected at most {most_bytes} bytes, got more", str(path))
+    return data
+
+
+def open_foreign_file(path: Path | str) -> BinaryIO:
+    """A file, opened to be read; OSError for anything else, which is not waited for."""
     # A pipe would keep us waiting for whoever writes, and a device gives without end.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
+    try:
         kind = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(kind):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(kind):
             raise OSError(errno.EINVAL, "something else than a file", str(path))
-        data = file.read(most_bytes + 1)
-    if len(data) > most_bytes:
-        raise OSError(errno.EFBIG, f"expected at most {most_bytes} bytes, got more", str(path))
-    return data
+        return open(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
 
 
 def read_foreign_yaml(text: bytes | str, type: type[T], most_values: int = MAX_YAML_VALUES) -> T:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from importlib.metadata import Distribution
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from ludus.errors import InvalidArgument, SandboxError, shorten
 from ludus.packaging.containerfile import Base, containerfile
@@ -18,6 +17,7 @@ from ludus.packaging.manifest import Manifest
 from ludus.packaging.packages import closure, copy_packages
 from ludus.packaging.requirements import requirements
 from ludus.sandbox.launcher_process import interpreter
+from ludus.sandbox.leftovers import temporary_folder
 from ludus.sandbox.locks import user_lock
 from ludus.sandbox.mounts import PACKAGE
 
@@ -68,7 +68,7 @@ def _build_base(engine: EngineProgram, image: str, under: str, packages: list[Di
     """The base of this interpreter, in place of those that it had before."""
     label = f"{LABEL}={hashlib.sha256(f'{interpreter()} {PACKAGE}'.encode()).hexdigest()[:16]}"
     outdated = engine.run("images", "--quiet", "--filter", f"label={label}").split()
-    with TemporaryDirectory(prefix="ludus-base-") as folder:
+    with temporary_folder("base") as folder:
         context = Path(folder)
         copy_packages(packages, context / "packages")
         (context / FILE).write_text(
@@ -87,7 +87,7 @@ def _words(tag: str, context: Path, *options: str) -> list[str]:
 @contextmanager
 def _context(manifest: Manifest, base: Base) -> Generator[Path]:
     """A folder with what belongs, and nothing else."""
-    with TemporaryDirectory(prefix="ludus-build-") as folder:
+    with temporary_folder("build") as folder:
         for name in contents(manifest.folder).files:
             target = Path(folder, name)
             target.parent.mkdir(parents=True, exist_ok=True)

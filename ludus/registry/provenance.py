@@ -109,12 +109,20 @@ def only_transforms(wrapper: WrapperSpec) -> bool:
 def places(spec: EnvSpec, known: EnvSpec | None = None) -> list[str]:
     """Files and addresses that arguments name, of the environment and its wrappers; those of `known` are left out.
 
+    A bare name is a file's where there is one of that name in the current folder.
+
     >>> places(EnvSpec("A-v0", "a:A", kwargs={"level": 3, "map": ["../map.txt"], "words": "this and/or that"}))
     ['../map.txt']
     """
     usual = {} if known is None else known.kwargs
     own = {name: one for name, one in spec.kwargs.items() if name not in usual or usual[name] != one}
-    return [one for one in _texts([own, *(one.kwargs for one in spec.additional_wrappers)]) if PLACE.match(one)]
+    texts = _texts([own, *(one.kwargs for one in spec.additional_wrappers)])
+    return [one for one in texts if PLACE.match(one) or (one not in own and _is_file_here(one))]
+
+
+def _is_file_here(name: str) -> bool:
+    """Whether something is opened by this name as it is. Folders are not: "train" or "docs" are words as well."""
+    return os.path.lexists(name) and not os.path.isdir(name)
 
 
 def authors_before_import(target: str) -> tuple[Author, ...]:

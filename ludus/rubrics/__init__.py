@@ -3,7 +3,7 @@
 Not here: the rewards of single environments, and graders of tasks, which run where an agent cannot reach them.
 """
 
-from ludus.rubrics.combination import Gate, Sequence, WeightedSum
+from ludus.rubrics.combination import Gate, Sequential, WeightedSum
 from ludus.rubrics.episode import EpisodeRubric
 from ludus.rubrics.judge import Judge
 from ludus.rubrics.reward import RubricReward
@@ -17,7 +17,7 @@ __all__ = [
     "Judge",
     "Rubric",
     "RubricReward",
-    "Sequence",
+    "Sequential",
     "Transition",
     "WeightedSum",
 ]

@@ -1,6 +1,7 @@
 """Rubrics of rubrics: one that must be met, a weighted sum, and one after the other."""
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from itertools import zip_longest
 from math import isfinite
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.rubrics.rubric import Rubric, Transition, named_parts, rubric_of
 
-__all__ = ["Gate", "Sequence", "WeightedSum"]
+__all__ = ["Gate", "Sequential", "WeightedSum"]
 
 
 class Gate(Rubric):
@@ -26,10 +27,16 @@ class Gate(Rubric):
         """What is behind the gate."""
         return {self.rubric.name: self.rubric}
 
-    def score(self, transition: Transition) -> float:
+    def score(self, transition: Transition) -> float | Awaitable[float]:
         """Ask, and compare."""
-        found = self.rubric(transition)
+        found = self.rubric.asked(transition)
+        return self._passed(found) if isinstance(found, float) else self._passed_later(found)
+
+    def _passed(self, found: float) -> float:
         return found if found >= self.threshold else 0.0
+
+    async def _passed_later(self, found: Awaitable[float]) -> float:
+        return self._passed(await found)
 
     def components(self) -> dict[str, float]:
         """Those behind it; a closed gate gives 0."""
@@ -44,7 +51,7 @@ class Gate(Rubric):
 class WeightedSum(Rubric):
     """The sum of scores times their weights, by name or in order; without weights, their mean.
 
-    Weights need not add up to 1, and may be below 0, for penalties.
+    Weights need not add up to 1, and may be below 0, for penalties. Parts to be awaited are asked side by side.
 
     >>> rubric = WeightedSum({"right": lambda reward: reward, "long": lambda action: len(action)},
     ...                      {"right": 1.0, "long": -0.1})
@@ -63,12 +70,34 @@ class WeightedSum(Rubric):
         """What is added."""
         return self._parts
 
-    def score(self, transition: Transition) -> float:
+    def score(self, transition: Transition) -> float | Awaitable[float]:
         """Ask each, and add."""
+        found: list[float | Awaitable[float]] = []
+        for part in self._parts.values():
+            try:
+                found.append(part.asked(transition))
+            except Exception as error:
+                if all(isinstance(one, float) for one in found):
+                    raise
+                found.append(_raised(error))  # where it is awaited beside the others, which are ended then
+                break
+        scores = [one for one in found if isinstance(one, float)]
+        return self._sum(scores) if len(scores) == len(found) else self._sum_later(found)
+
+    def _sum(self, scores: Iterable[float]) -> float:
         total = 0.0
-        for name, part in self._parts.items():
-            total += part(transition) * self.weights[name]
+        for one, weight in zip(scores, self.weights.values(), strict=True):
+            total += one * weight
         return total
+
+    async def _sum_later(self, found: list[float | Awaitable[float]]) -> float:
+        asked = {place: asyncio.ensure_future(one) for place, one in enumerate(found) if not isinstance(one, float)}
+        try:
+            await asyncio.gather(*asked.values())
+        finally:  # where one has failed, nobody waits for the others
+            for task in asked.values():
+                task.cancel()
+        return self._sum(asked[place].result() if place in asked else one for place, one in enumerate(found))
 
     def components(self) -> dict[str, float]:
         """Each with its weight; those of a sum inside stand under its name."""
@@ -86,14 +115,14 @@ class WeightedSum(Rubric):
         return [sum(step) for step in zip_longest(*shares, fillvalue=0.0)][::-1] if shares else None
 
 
-class Sequence(Rubric):
+class Sequential(Rubric):
     """Rubrics in order: the first that gives 0 ends it with 0, and those after it are not asked; else the last counts.
 
-    >>> rubric = Sequence({"parses": lambda action: float(action.isdigit()), "right": lambda action: int(action) / 10})
+    >>> rubric = Sequential({"parses": lambda action: float(action.isdigit()), "right": lambda action: int(action)})
     >>> rubric.grade(Transition("five", None)).scores
-    {'sequence': 0.0, 'sequence.parses': 0.0}
+    {'sequential': 0.0, 'sequential.parses': 0.0}
     >>> rubric(Transition("5", None))
-    0.5
+    5.0
     """
 
     def __init__(self, *parts: Any) -> None:
@@ -105,14 +134,25 @@ class Sequence(Rubric):
         """What is asked, in this order."""
         return self._parts
 
-    def score(self, transition: Transition) -> float:
+    def score(self, transition: Transition) -> float | Awaitable[float]:
         """Ask until one gives 0."""
-        found = 1.0
-        for part in self._parts.values():
-            found = part(transition)
-            if found == 0.0:
-                return 0.0
-        return found
+        score, parts = 1.0, iter(self._parts.values())
+        for part in parts:
+            found = part.asked(transition)
+            if not isinstance(found, float):
+                return self._rest(found, parts, transition)
+            score = found
+            if score == 0.0:
+                break
+        return score
+
+    async def _rest(self, found: Awaitable[float], parts: Iterator[Rubric], transition: Transition) -> float:
+        score = await found
+        for part in parts:
+            if score == 0.0:
+                break
+            score = await part.ask(transition)
+        return score
 
     def components(self) -> dict[str, float]:
         """Those of the last that was asked."""
@@ -125,6 +165,10 @@ class Sequence(Rubric):
     def step_rewards(self) -> list[float] | None:
         """Those of the last, where it was asked."""
         return (list(self._parts.values())[-1].step_rewards() or None) if self._parts else None
+
+
+async def _raised(error: Exception) -> float:
+    raise error
 
 
 def _weights(names: list[str], given: Any) -> dict[str, float]:

@@ -2,13 +2,13 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from string import Formatter
 from typing import Any
 
 from ludus.errors import EnvError, InvalidArgument, InvalidType, listing, shorten
 from ludus.rubrics.rubric import Rubric, Transition
-from ludus.tools.loop import Loop
+from ludus.tools.loop import within
 
 __all__ = ["Judge"]
 
@@ -52,17 +52,19 @@ class Judge(Rubric):
         self.prompt, self.complete, self.bounds, self.default = prompt, complete, bounds, default
         self.seconds, self.answer = seconds, ""
         """The last answer, as it came."""
-        self._loop: Loop | None = None
 
-    def score(self, transition: Transition) -> float:
+    def score(self, transition: Transition) -> float | Awaitable[float]:
         """Ask, and read the number."""
         given = self.prompt
         text = given(transition) if callable(given) else given.format(**transition._asdict())
         found = self.complete(text)
-        self.answer = str(self._awaited(found) if inspect.isawaitable(found) else found)
-        return self._read(self.answer)
+        return self._read_later(found) if inspect.isawaitable(found) else self._read(str(found))
+
+    async def _read_later(self, found: Awaitable[Any]) -> float:
+        return self._read(str(await within(found, self.seconds)))
 
     def _read(self, answer: str) -> float:
+        self.answer = answer
         match = self.pattern.search(answer)
         try:
             number = None if match is None else float(match.group(match.lastindex or 0))
@@ -76,29 +78,11 @@ class Judge(Rubric):
             return self.default
         return number if self.bounds is None else min(max(number, self.bounds[0]), self.bounds[1])
 
-    def _awaited(self, found: Any) -> Any:
-        async def answer() -> Any:
-            return await found
-
-        if self._loop is None:
-            self._loop = Loop()
-        return self._loop.run(answer(), self.seconds)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy has a loop of its own."""
-        return {**vars(self), "_loop": None}
-
     def __deepcopy__(self, memo: dict[int, Any]) -> "Judge":
         """Whoever is asked is asked by all copies: a client of a model holds connections and locks."""
         twin = object.__new__(type(self))
         vars(twin).update(self.__getstate__())
         return twin
-
-    def close(self) -> None:
-        """End the loop that coroutines ran in."""
-        loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.close()
 
 
 def _check_fields(prompt: str) -> None:

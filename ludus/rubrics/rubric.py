@@ -3,13 +3,14 @@
 import inspect
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
 from ludus.core import Info, Step
 from ludus.core.info import REWARD_COMPONENTS
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, listing, shorten
+from ludus.tools.loop import Loop
 
 __all__ = ["RUBRIC", "STEP_REWARDS", "Function", "Graded", "Rubric", "Transition", "named_parts", "rubric_of"]
 
@@ -70,7 +71,8 @@ class Graded(NamedTuple):
 class Rubric(ABC):
     """Gives a transition a score. A subclass defines `score`; rubrics among its attributes are its parts.
 
-    A score is a finite number, usually from 0 to 1; anything else is a ContractViolation, never a reward of 0.
+    `score` may be a coroutine function, which asks its parts by `await part.ask(transition)`. A score is a finite
+    number, usually from 0 to 1; anything else is a ContractViolation, never a reward of 0.
 
     >>> class Brief(Rubric):
     ...     def score(self, transition):
@@ -81,9 +83,10 @@ class Rubric(ABC):
 
     last: float | None = None
     """The score of the last transition; None where it was not asked."""
+    _loop: Loop | None = None
 
     @abstractmethod
-    def score(self, transition: Transition) -> float:
+    def score(self, transition: Transition) -> float | Awaitable[float]:
         """The score of a transition; parts are asked by calling them."""
 
     @property
@@ -122,13 +125,40 @@ class Rubric(ABC):
             part.reset()
 
     def close(self) -> None:
-        """Release what it holds."""
+        """Release what it holds, the loop that coroutines ran in, too."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.close()
         for part in self.parts.values():
             part.close()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy has a loop of its own."""
+        return {name: one for name, one in vars(self).items() if name != "_loop"}
+
     def __call__(self, transition: Transition) -> float:
-        """The score, checked and kept."""
+        """The score, checked and kept; one that is to be awaited runs in a loop of its own."""
+        found = self.asked(transition)
+        if isinstance(found, float):
+            return found
+        if self._loop is None:
+            self._loop = Loop()
+        return self._loop.run(_awaited(found), None)
+
+    async def ask(self, transition: Transition) -> float:
+        """The same, where somebody awaits it."""
+        found = self.asked(transition)
+        return found if isinstance(found, float) else await found
+
+    def asked(self, transition: Transition) -> float | Awaitable[float]:
+        """The score, checked and kept, or what gives it once it is awaited: for rubrics that ask several at once."""
         found: Any = self.score(transition)
+        return self._later(found) if inspect.isawaitable(found) else self._kept(found)
+
+    async def _later(self, found: Awaitable[Any]) -> float:
+        return self._kept(await found)
+
+    def _kept(self, found: Any) -> float:
         try:
             number = float(found)
         except (TypeError, ValueError) as error:
@@ -177,10 +207,14 @@ class Function(Rubric):
         """The function's, unless another was given."""
         return self._name
 
-    def score(self, transition: Transition) -> float:
-        """Call it."""
+    def score(self, transition: Transition) -> float | Awaitable[float]:
+        """Call it; a coroutine function will do."""
         named = {one: transition if one == "transition" else getattr(transition, one) for one in self._takes}
         return self.function(**named)
+
+
+async def _awaited(found: Awaitable[float]) -> float:
+    return await found
 
 
 def _rubrics_in(name: str, value: Any) -> Iterator[tuple[str, Rubric]]:

@@ -6,12 +6,13 @@ removes.
 
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from functools import cache
 
 from ludus.sandbox.removal import remove_tree
 
-__all__ = ["identity", "is_dead", "is_of_today", "private_folder", "sweep_folders"]
+__all__ = ["identity", "is_dead", "is_of_today", "private_folder", "sweep_folders", "temporary_folder"]
 
 FOLDER = "ludus-"
 MAX_BASE_LENGTH = 36
@@ -54,6 +55,22 @@ def private_folder(purpose: str) -> str:
     base = _base()
     _sweep_once(base)
     return tempfile.mkdtemp(prefix=f"{FOLDER}{purpose}-{identity()}-", dir=base)
+
+
+@contextmanager
+def temporary_folder(purpose: str) -> Generator[str]:
+    """A private folder that is removed at the end, however deep it has become: `tempfile`'s goes down by recursion.
+
+    >>> with temporary_folder("example") as folder:
+    ...     os.mkdir(f"{folder}/a")
+    >>> os.path.exists(folder)
+    False
+    """
+    folder = private_folder(purpose)
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
 
 
 def sweep_folders(base: str | None = None) -> None:

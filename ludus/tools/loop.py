@@ -1,14 +1,14 @@
 """`Loop`: where async tools run: an event loop in a thread of its own, whatever the caller's thread is doing."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, copy_context
 from typing import Any
 
 from ludus.tools.outcome import ToolError
 
-__all__ = ["Loop"]
+__all__ = ["Loop", "within"]
 
 
 class Loop:
@@ -30,7 +30,7 @@ class Loop:
     def _run(self, coroutine: Coroutine[Any, Any, Any], seconds: float | None, context: Context) -> Any:
         if self._runner is None:
             self._runner = asyncio.Runner()
-        return self._runner.run(_within(coroutine, seconds), context=context)
+        return self._runner.run(within(coroutine, seconds), context=context)
 
     def _end(self) -> None:
         runner, self._runner = self._runner, None
@@ -38,7 +38,8 @@ class Loop:
             runner.close()
 
 
-async def _within(coroutine: Coroutine[Any, Any, Any], seconds: float | None) -> Any:
+async def within(coroutine: Awaitable[Any], seconds: float | None) -> Any:
+    """What it gives; it is cancelled after `seconds`, which is a ToolError."""
     limit = asyncio.timeout(seconds)
     try:
         async with limit:

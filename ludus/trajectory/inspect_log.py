@@ -15,6 +15,7 @@ import msgspec
 import zstandard
 
 from ludus.core import Outcome
+from ludus.core.foreign_file import open_foreign_file
 from ludus.errors import TrajectoryError, shorten
 from ludus.spaces import Text
 from ludus.spaces.kinds import is_dict, is_list
@@ -53,7 +54,7 @@ def from_inspect(log: str | os.PathLike[str], path: str | os.PathLike[str], *, s
     a failure. A sample that failed before the model said anything is one step with an empty action.
     """
     try:
-        with zipfile.ZipFile(log) as file:
+        with open_foreign_file(os.fspath(log)) as opened, zipfile.ZipFile(opened) as file:
             names = [one for one in file.namelist() if one.startswith("samples/") and one.endswith(".json")]
             header = (
                 _json(file, "header.json") if "header.json" in file.namelist() else _json(file, "_journal/start.json")

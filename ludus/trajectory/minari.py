@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ludus.core import Outcome
-from ludus.core.foreign_file import read_foreign_file
+from ludus.core.foreign_file import open_foreign_file, read_foreign_file
 from ludus.errors import LudusError, MissingExtra, TrajectoryError, shorten
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Text, Tuple
 from ludus.spaces.kinds import is_dict, is_list, is_tuple
@@ -33,6 +33,8 @@ DATA, METADATA, VERSION = "main_data.hdf5", "metadata.json", "0.5.4"
 MAX_METADATA_BYTES = 64 << 20
 MIN_PICTURE_PX = 32
 """Pixels of a side from which on Minari takes bytes for a picture."""
+PICTURES = ("JPEG",)
+"""What Minari writes. Of other formats Pillow reads some by starting a program (EPS: Ghostscript)."""
 
 
 def to_minari(run: Run, folder: str | os.PathLike[str], id: str, *, masked: bool = False) -> int:
@@ -146,7 +148,13 @@ def from_minari(folder: str | os.PathLike[str], path: str | os.PathLike[str]) ->
         raise TrajectoryError(f"{folder}: expected a dataset in HDF5, got {shorten(kind)}; minari itself converts it")
     why = "it was read from Minari, whose environments are Gymnasium's"
     header = imported_header(*spaces, full=True, why=why, spec=about.get("spec"), metadata=told)
-    with _h5py("from_minari").File(data / DATA, "r") as file:
+    h5py = _h5py("from_minari")
+    try:
+        open_foreign_file(data / DATA).close()  # HDF5 itself would wait for whoever writes into a pipe
+        file = h5py.File(data / DATA, "r")
+    except OSError as error:
+        raise TrajectoryError(f"{data / DATA}: expected a file of HDF5, got {error}") from error
+    with file:
         reader = _Reader(*spaces, jpeg=bool(metadata.get("jpeg_encoding", True)))
         return write_imported(path, header, (reader.episode(file, number) for number in range(count)))
 
@@ -159,17 +167,17 @@ class _Reader:
 
     def episode(self, file: Any, number: int) -> ImportedEpisode:
         try:
-            group = file[f"episode_{number}"]
-            rewards = np.asarray(group["rewards"], np.float64)
+            group = _inside(file, f"episode_{number}")
+            rewards = np.asarray(_inside(group, "rewards"), np.float64)
             length, attributes = len(rewards), dict(group.attrs)
-            terminated, truncated = (bool(np.any(group[name][()])) for name in ("terminations", "truncations"))
+            terminated, truncated = (bool(np.any(_inside(group, name)[()])) for name in ("terminations", "truncations"))
             seed = attributes.get("seed")
             options = json.loads(str(attributes["ludus_options"])) if "ludus_options" in attributes else None
             told = outcome_of(str(attributes.get("outcome", "")))
             return ImportedEpisode(
-                self._values(self.acted, group["actions"], length),
+                self._values(self.acted, _inside(group, "actions"), length),
                 rewards,
-                self._values(self.observed, group["observations"], length + 1),
+                self._values(self.observed, _inside(group, "observations"), length + 1),
                 terminated,
                 truncated,
                 told if "outcome" in attributes else Outcome.derived(terminated, truncated) or told,
@@ -191,8 +199,7 @@ class _Reader:
         if isinstance(space, Text):
             return [one.decode("utf-8") if isinstance(one, bytes) else str(one) for one in node[()]]
         if self.jpeg and _is_picture(space):
-            pictures = _package("from_minari", "PIL.Image", "video")
-            return np.stack([np.asarray(pictures.open(io.BytesIO(bytes(one)))) for one in node[()]])
+            return np.stack([_picture(bytes(one), space.shape) for one in node[()]])
         return np.asarray(node[()], getattr(space, "dtype", None))
 
 
@@ -200,12 +207,35 @@ def _nodes(space: Space[Any], node: Any) -> Iterator[Any]:
     """The datasets of a value, in the order of the leaves of its space."""
     if isinstance(space, Dict):
         for key, one in space.spaces.items():
-            yield from _nodes(one, node[key])
+            yield from _nodes(one, _inside(node, key))
     elif isinstance(space, Tuple):
         for place, one in enumerate(space.spaces):
-            yield from _nodes(one, node[f"_index_{place}"])
+            yield from _nodes(one, _inside(node, f"_index_{place}"))
     else:
         yield node
+
+
+def _inside(group: Any, name: str) -> Any:
+    """What a group has by a name, in its own file: HDF5 has names that lead to other files, and data that lie there."""
+    link = group.get(name, getlink=True)
+    if link is not None and hasattr(link, "filename"):
+        raise TrajectoryError(f"{name}: expected it in the dataset's own file, got one that is in {link.filename}")
+    node = group[name]
+    if getattr(node, "external", None) or getattr(node, "is_virtual", False):
+        raise TrajectoryError(f"{name}: expected its data in the dataset's own file, got data of another file")
+    return node
+
+
+def _picture(data: bytes, shape: tuple[int, ...]) -> Any:
+    """The pixels of a JPEG, which has the size that its space says."""
+    pictures = _package("from_minari", "PIL.Image", "video")
+    try:
+        with pictures.open(io.BytesIO(data), formats=PICTURES) as image:
+            if (image.height, image.width) != shape[:2]:
+                raise TrajectoryError(f"picture: expected {shape[:2]} pixels, got {(image.height, image.width)}")
+            return np.asarray(image)
+    except pictures.DecompressionBombError as error:
+        raise TrajectoryError(f"picture: expected {shape[:2]} pixels, got {error}") from error
 
 
 def _is_picture(space: Space[object]) -> bool:

@@ -17,10 +17,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from ludus.core.foreign_file import open_foreign_file
 from ludus.errors import LudusError, MissingExtra, TrajectoryError
 from ludus.spaces import Space, Text
 from ludus.spaces.array_space import Array
 from ludus.spaces.plain import decode_value, encode_value
+from ludus.trajectory.archive import MEMBER_LIMIT_BYTES
 from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.header import RunHeader, read_header
 from ludus.trajectory.imported_episode import ImportedEpisode, write_imported
@@ -33,6 +35,8 @@ __all__ = ["from_parquet", "to_parquet"]
 EPISODES, STEPS, HEADER = "episodes.parquet", "steps.parquet", b"ludus"
 GROUP_STEPS = 1 << 16
 """From how many steps on a group of rows is written."""
+GROUP_EPISODES = 1 << 10
+"""How many rows of episodes are read at a time."""
 FINAL = "final_"
 
 
@@ -139,17 +143,24 @@ def from_parquet(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -
     """Write a run from what `to_parquet` wrote; how many episodes it has. Needs the extra `parquet`."""
     parquet = _package("pyarrow.parquet")
     try:
-        steps, episodes = (parquet.ParquetFile(Path(folder, name)) for name in (STEPS, EPISODES))
+        # A file of Python's: Arrow itself would wait for whoever writes into a pipe.
+        steps, episodes = (parquet.ParquetFile(open_foreign_file(Path(folder, name))) for name in (STEPS, EPISODES))
         held: dict[bytes, bytes] = steps.schema_arrow.metadata or {}
         data = held.get(HEADER)
         if data is None:
             raise TrajectoryError("expected the header of a run in its metadata, got none")
         header = _alone(read_header(data))
-        return write_imported(path, header, _Reader(header, steps).episodes(episodes.read().to_pylist()))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        return write_imported(path, header, _Reader(header, steps).episodes(_rows(episodes)))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
         if isinstance(error, MissingExtra):
             raise
         raise TrajectoryError(f"{folder}: expected a run as Parquet, got {error}") from error
+
+
+def _rows(table: Any) -> Iterator[dict[str, Any]]:
+    """Rows by and by: a file of kilobytes may have billions that are equal."""
+    for batch in table.iter_batches(batch_size=GROUP_EPISODES):
+        yield from batch.to_pylist()
 
 
 def _alone(header: RunHeader) -> RunHeader:
@@ -167,7 +178,7 @@ class _Reader:
         self.observed = ValueColumns(header.space("observation"), "observation", None)
         self.acted = ValueColumns(header.space("action"), "action", None)
 
-    def episodes(self, rows: list[dict[str, Any]]) -> Iterator[ImportedEpisode]:
+    def episodes(self, rows: Iterator[dict[str, Any]]) -> Iterator[ImportedEpisode]:
         """Each row with the steps that are next: they are in the same order."""
         batches = self._batches()
         waiting: dict[str, Any] = {}
@@ -175,6 +186,7 @@ class _Reader:
             while not waiting or len(waiting["episode"]) < row["length"]:
                 more = next(batches)
                 waiting = more if not waiting else {name: _joined(waiting[name], more[name]) for name in more}
+                _check_size(row, waiting)
             own = {name: column[: row["length"]] for name, column in waiting.items()}
             waiting = {name: column[row["length"] :] for name, column in waiting.items()}
             if any(number != row["episode"] for number in own["episode"]):
@@ -231,6 +243,13 @@ class _Reader:
         if isinstance(value, str):
             return [value if isinstance(space, Text) else json.loads(value)]
         return np.asarray(value, space.dtype).reshape(1, *space.shape)
+
+
+def _check_size(row: dict[str, Any], waiting: dict[str, Any]) -> None:
+    """Whether steps of an episode that are not all there yet are more than one member of a run may hold."""
+    size = sum(getattr(column, "nbytes", len(column)) for column in waiting.values())
+    if len(waiting["episode"]) < row["length"] and size > MEMBER_LIMIT_BYTES:
+        raise TrajectoryError(f"episode {row['episode']}: expected at most {MEMBER_LIMIT_BYTES} bytes, got more")
 
 
 def _joined(a: Any, b: Any) -> Any:

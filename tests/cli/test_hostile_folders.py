@@ -9,13 +9,24 @@ import pytest
 from typer.testing import CliRunner
 
 from ludus.cli import app
-from ludus.errors import TrajectoryError
+from ludus.errors import EnvError, TrajectoryError
+from ludus.tasks.agents.run import grade_folder
+from ludus.tasks.folder import find_task
 from ludus.trajectory.minari import from_minari
 from tests.tasks.conftest import write_folder
 from tests.tasks.test_conversion import harbor
 
 DEEP = 1200
 """Folders one in the other: more than Python goes down by recursion."""
+GENERATOR = """
+import os
+
+def generate(seed, public, hidden):
+    os.chdir(public)
+    for _ in range({}):
+        os.mkdir("d")
+        os.chdir("d")
+"""
 NESTED = {"negations": "not " * 100_000 + "1", "attributes": "a" + ".b" * 100_000}
 
 
@@ -68,6 +79,17 @@ def test_a_folder_that_is_too_deep_is_told(tmp_path, deep):
         "task", "import", tmp_path / "harbor", tmp_path / "new"
     )
     assert not (tmp_path / "new").exists()
+
+
+def test_a_generator_that_writes_folders_one_in_the_other_is_told_and_leaves_nothing(tmp_path, monkeypatch):
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr("ludus.sandbox.leftovers._base", lambda: str(place))
+    task = find_task(write_folder(tmp_path / "parity", generator__py=GENERATOR.format(DEEP)))
+    (tmp_path / "answer.json").write_text("[]")
+    with pytest.raises(EnvError, match="generator: expected at most 100 folders one in the other, got more in public"):
+        grade_folder(task, tmp_path, 0)
+    assert os.listdir(place) == []
 
 
 def test_a_program_that_is_nested_too_far_or_a_solution_that_is_no_text_is_told(tmp_path):

@@ -1,4 +1,4 @@
-"""A stock server of OpenEnv, run by the interpreter that has it: `python stock_server.py KIND`; prints its port."""
+"""A stock server of OpenEnv, run by the interpreter that has it: `stock_server.py PLACES [priced]`; prints its port."""
 
 import socket
 import sys
@@ -8,7 +8,7 @@ import uvicorn
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
-from pydantic import Field, computed_field
+from pydantic import Field, computed_field, field_serializer
 
 
 class GuessAction(Action):
@@ -30,6 +30,19 @@ class Praise(GuessObservation):
     @property
     def shout(self) -> str:
         return self.praise.upper()
+
+
+class Priced(GuessObservation):
+    """Not what its schema says."""
+
+    cost: int = 3
+    owners: list[str] = None
+    more: int = 2**80
+    hidden: int = Field(exclude=True)
+
+    @field_serializer("cost")
+    def _written(self, cost):
+        return f"{cost} EUR"
 
 
 class Guess(Environment):
@@ -66,8 +79,21 @@ class Guess(Environment):
         return self._state
 
 
+class Shop(Guess):
+    """The same with prices."""
+
+    def reset(self, *args, **kwargs):
+        super().reset(*args, **kwargs)
+        return Priced(hidden=1)
+
+    def step(self, action, **kwargs):
+        seen = super().step(action, **kwargs)
+        return Priced(hint=seen.hint, tries=seen.tries, reward=seen.reward, done=seen.done, hidden=2)
+
+
 def app():
-    return create_fastapi_app(Guess, GuessAction, GuessObservation, max_concurrent_envs=int(sys.argv[1]))
+    env, model = (Shop, Priced) if sys.argv[2:] else (Guess, GuessObservation)
+    return create_fastapi_app(env, GuessAction, model, max_concurrent_envs=int(sys.argv[1]))
 
 
 if __name__ == "__main__":

@@ -46,9 +46,9 @@ def python_of(version):
 
 
 @contextmanager
-def stock(version, places=64):
+def stock(version, places=64, *more):
     """A stock server; its port."""
-    command = [python_of(version), str(Path(__file__).with_name("stock_server.py")), str(places)]
+    command = [python_of(version), str(Path(__file__).with_name("stock_server.py")), str(places), *more]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout is not None
@@ -154,6 +154,18 @@ def test_what_a_subclass_or_a_computed_field_adds_is_told_in_the_info(new_port):
     told = [{"praise": f"try {number}", "shout": f"TRY {number}"} for number in (1, 2, 4)]
     assert [one.info.get("unannounced") for one in steps] == [told[0], told[1], None, told[2]]
     assert [one.observation.hint for one in steps] == ["guess", "guess", "more", "guess"]
+
+
+@pytest.mark.parametrize("lanes", [None, 2])
+def test_what_a_stock_server_gives_otherwise_than_its_schema_says_is_given_and_of_the_space(lanes):
+    with stock("0.10.0", 64, "priced") as port, connect(url(port), lanes) as env:
+        with pytest.warns(UserWarning, match=r"cost: expected int, got '3 EUR'.*hidden: expected it, got none"):
+            env.reset(seed=7)
+        action = {"number": 1}
+        seen = env.step(action if lanes is None else [action] * lanes).observation
+        assert seen in env.observation_space
+        one = seen if lanes is None else seen[1]
+        assert (one.cost, one.owners, one.more, one.tries) == ("3 EUR", None, 2**80, 1)
 
 
 def test_errors_are_of_the_right_class_and_the_session_goes_on(port):

@@ -28,6 +28,8 @@ class Gitea:
 
     def __init__(self, folder: Path, names: list[str]) -> None:
         self.folder, self.names, self.asked, self.url = folder, names, [], ""
+        self.leads = ""
+        """Where it sends everybody, if anywhere."""
         begun = folder / "begun"
         git("init", "-q", "-b", "main", str(begun))
         (begun / "a.txt").write_text("one\n")
@@ -91,7 +93,9 @@ def gitea(folder: Path, names: list[str]):
             where = urlsplit(self.path)
             forge.asked.append(f"{self.command} {where.path}")
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            if where.path == "/":
+            if forge.leads:
+                self.reply(302, [("Location", f"{forge.leads}{self.path}")], b"")
+            elif where.path == "/":
                 self.reply(200, [("Content-Type", "text/html")], b"Gitea")
             elif self.headers.get("authorization") != known:
                 self.reply(401, [("WWW-Authenticate", 'Basic realm="Gitea"')], b'{"message": "invalid credentials"}')

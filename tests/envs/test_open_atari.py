@@ -161,6 +161,9 @@ def test_variables_of_the_original_are_read(monkeypatch):
     monkeypatch.setenv("ATARI_FRAMESKIP", "two")
     with pytest.raises(InvalidArgument, match="ATARI_FRAMESKIP: expected a number"):
         Atari()
+    monkeypatch.setenv("ATARI_FULL_ACTION_SPACE", "maybe")
+    with pytest.raises(InvalidArgument, match="ATARI_FULL_ACTION_SPACE: expected true or false, got 'maybe'"):
+        Atari(frameskip=4)
 
 
 def test_modes_and_difficulties_are_the_consoles_own():

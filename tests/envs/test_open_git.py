@@ -1,5 +1,7 @@
 """Git: tasks that are solved with git alone, a forge that speaks HTTP, and grading that nobody talks into anything."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,8 @@ from ludus.core import Outcome
 from ludus.envs.open import clone_repo, execute_git_command, list_repos
 from ludus.envs.open.git import Git, GitAction, list_files, read_file, submit, write_file
 from ludus.envs.open.git import box as boxes
-from ludus.envs.open.git.box import GitBox
+from ludus.envs.open.git.box import GitBox, GitRequest
+from ludus.envs.open.git.forge import HOST, RemoteForge
 from ludus.envs.open.git.policies import POLICIES
 from ludus.envs.open.git.tasks import KINDS
 from ludus.envs.open.git.workspace import words_of
@@ -295,6 +298,44 @@ def test_a_forge_by_url_is_reached_through_the_environment_and_its_password_stay
             assert not told(env, submit()).success
         assert forge.file("team/atlas", "b.txt") == "two\n"
         assert {"GET /team/atlas.git/info/refs", "POST /team/atlas.git/git-receive-pack"} <= set(forge.asked)
+
+
+@pytest.mark.parametrize(
+    ("method", "url"),
+    [
+        ("POST", "/api/v1/admin/users"),
+        ("DELETE", "/api/v1/repos/team/atlas"),
+        ("GET", "/api/v1/user/repos"),
+        ("GET", "/team/atlas/wiki"),
+        ("GET", "/team/atlas.git/info/refs"),
+        ("POST", "/team/../api/v1/git-upload-pack"),
+        ("POST", "/%2e%2e/api/git-upload-pack"),
+        ("POST", "/api/v1/user/git-upload-pack"),
+        ("POST", "/team/atlas.git/git-upload-pack?service=git-upload-pack"),
+        ("GET", "//elsewhere/team/atlas.git/info/refs?service=git-upload-pack"),
+    ],
+)
+def test_whoever_works_at_a_forge_by_url_asks_it_for_repositories_alone(tmp_path, method, url):
+    """The forge is asked with user and password of whoever named it: its API is not the agent's."""
+    with gitea(tmp_path, ["team/atlas"]) as forge, closing(RemoteForge(forge.url, USER, PASSWORD)) as remote:
+        begun = list(forge.asked)
+        assert remote.ask(GitRequest(1, method, f"http://{HOST}{url}"), b"{}").status in (403, 404)
+        assert forge.asked == begun
+        seen = remote.ask(GitRequest(2, "GET", f"http://{HOST}/team/atlas.git/info/refs?service=git-upload-pack"), b"")
+        assert seen.status == 200
+
+
+def test_user_and_password_of_a_forge_go_nowhere_else(tmp_path):
+    """A redirect would take them along, and a forge may have pages that lead wherever an agent said."""
+    with gitea(tmp_path / "a", ["team/atlas"]) as elsewhere, gitea(tmp_path / "b", ["team/atlas"]) as forge:
+        forge.leads = elsewhere.url
+        with closing(RemoteForge(forge.url, USER, PASSWORD)) as remote:
+            path = "/team/atlas.git/info/refs?service=git-upload-pack"
+            assert remote.ask(GitRequest(1, "GET", f"http://{HOST}{path}"), b"").status == 302
+            with pytest.raises(EnvError, match="expected a list of repositories, got status 302"):
+                remote.repos()
+        assert elsewhere.asked == []
+        assert len(forge.asked) == 2
 
 
 def test_a_forge_that_lets_nobody_in_says_what_to_give(tmp_path):

@@ -380,6 +380,9 @@ def test_variables_of_the_original_are_read(monkeypatch):
     observation, _ = OpenSpiel().reset(seed=0)
     assert observation.text == "...\n...\n..x"
     assert OpenSpiel("kuhn_poker", agent_player=0, opponent="random").num_players == 2
+    monkeypatch.setenv("OPENSPIEL_AGENT_PLAYER", "first")
+    with pytest.raises(InvalidArgument, match=r"agent_player: expected one of \[0, 1\].*got 'first'"):
+        OpenSpiel()
 
 
 def test_a_reset_is_needed_and_takes_no_options():

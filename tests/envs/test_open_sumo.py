@@ -151,6 +151,18 @@ def test_a_snapshot_is_played_again_and_a_fork_goes_its_own_way():
         assert [fork.step(SumoAction(1)) for _ in range(3)] == first
 
 
+def test_a_step_that_is_taken_back_and_taken_again_is_the_same_step():
+    with SumoRL(**SHORT) as env:
+        history(env, 5, most=4)
+        before = env.snapshot()
+        first = env.step(SumoAction(1))
+        assert first.info["system"]["total_vehicles"]
+        env.restore(before)
+        assert env.step(SumoAction(1)) == first
+        again = [env.reset(seed=3) and env.step(SumoAction(0)) for _ in range(2)]
+        assert again[0] == again[1]
+
+
 def test_processes_are_few_and_who_lost_his_goes_on(monkeypatch):
     monkeypatch.setenv("LUDUS_SUMO_PROCESSES", "2")
     envs = [SumoRL(**SHORT) for _ in range(4)]
@@ -203,10 +215,12 @@ def test_files_of_ones_own_are_run_and_bad_ones_named(tmp_path):
         ({"net_file": "/nowhere.net.xml"}, "expected one of"),
         ({"route_file": "/nowhere.rou.xml"}, "route_file: expected a file"),
         ({"reward_fn": "presure"}, "did you mean 'pressure'"),
-        ({"delta_time": 2}, "delta_time: expected more than yellow_time"),
+        ({"delta_time": 2}, "^SumoRL delta_time: expected more than yellow_time"),
         ({"min_green": 60}, "min_green: expected 0 to max_green"),
         ({"num_second": 3}, "did you mean 'num_seconds'"),
-        ({"num_seconds": "many"}, "num_seconds"),
+        ({"num_seconds": "many"}, "^SumoRL num_seconds: expected int, got 'many'$"),
+        ({"enforce_max_green": "perhaps"}, "^SumoRL enforce_max_green: expected bool, got 'perhaps'$"),
+        ({"demand": "much"}, "^SumoRL demand: expected float . null, got 'much'$"),
     ],
 )
 def test_a_wrong_argument_is_told(arguments, match):

@@ -95,11 +95,11 @@ TOGETHER = [name for name, players in PLAYERS.items() if players > 1 and name no
 SOME = ("Breakthrough", "Chopsticks", "Nim")
 
 
-def outcome(env, seed, policy="random"):
+def outcome(env, seed, policy="random", most=40):
     """How a game ends that both sides play; None where it takes too long."""
     rng = np.random.default_rng(seed)
     env.reset(seed=seed)
-    for _ in range(40):
+    for _ in range(most):
         step = env.step(POLICIES[policy](env, None, rng))
         assert not step.info["facts"]["illegal_move"], step.observation.messages[1].content
         if step.done:
@@ -160,6 +160,119 @@ def test_a_player_whose_pieces_are_all_blocked_ends_the_game_as_nobodys_win():
     first, last = (env.step(TextArenaAction(move)) for move in ("[a2a3]", "[h7h6]"))
     assert (first.done, last.terminated, last.reward) == (False, True, 0.0)
     assert not any(last.info["facts"].values())
+
+
+def test_a_board_on_which_every_move_is_refused_is_nobodys_win():
+    env = TextArena(game="LinesOfAction-v0", settings={"opponent": "none"})
+    env.reset(seed=0)
+    board = env._game.inner.state.game_state["board"]
+    for row in board:
+        row[:] = [""] * 8
+    board[7][0], board[7][7], board[0][0] = "X", "X", "O"  # a1 and h1 against a8, that b7, b8 and a7 hold
+    board[0][1] = board[1][0] = board[1][1] = "X"
+    board[4][4] = "O"
+    assert not env.step(TextArenaAction("[e4e5]")).done
+    for row in board:
+        row[:] = [""] * 8
+    board[0][0], board[7][7] = "O", "X"
+    board[0][1] = board[1][0] = board[1][1] = "X"
+    last = env.step(TextArenaAction("[h1h2]"))
+    assert (last.terminated, last.reward, last.info["outcome"]) == (True, 0.0, Outcome.FAILURE)
+
+
+ARMY = {"a": ("Flag", 0), "b": ("Bomb", 0), "m": ("Miner", 0), "F": ("Flag", 1), "B": ("Bomb", 1), "S": ("Scout", 1)}
+
+
+def stratego(placed, opponent="none"):
+    """A game with these pieces alone; small letters are player 0's."""
+    env = TextArena(game="Stratego-v0", settings={"opponent": opponent})
+    env.reset(seed=0)
+    inner = env._game.inner
+    inner.player_pieces.update({0: [], 1: []})
+    for row in inner.board:
+        row[:] = [None] * 10
+    for place, piece in placed.items():
+        rank, player = ARMY[piece]
+        row, column = ord(place[0]) - ord("A"), int(place[1])
+        inner.board[row][column] = {"rank": rank, "player": player}
+        inner.player_pieces[player].append((row, column))
+    return env
+
+
+def test_stratego_goes_on_where_a_bomb_was_defused():
+    env = stratego({"A0": "a", "C0": "m", "D0": "B", "J9": "F", "J0": "S"})
+    for move in ("[C0 D0]", "[J0 I0]", "[D0 E0]", "[I0 H0]", "[E0 F0]"):
+        step = env.step(TextArenaAction(move))
+        assert (step.done, step.info["facts"]["illegal_move"]) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("placed", "move"),
+    [
+        ({"A0": "a", "C0": "m", "D0": "S", "J9": "F"}, "[C0 D0]"),  # the last piece that could move is taken
+        ({"A0": "a", "H1": "m", "J0": "S", "I0": "B", "J1": "F"}, "[H1 H2]"),  # it has no place to go
+    ],
+)
+def test_who_has_nothing_to_move_has_lost_at_stratego(placed, move):
+    step = stratego(placed).step(TextArenaAction(move))
+    assert (step.terminated, step.reward, step.info["outcome"]) == (True, 1.0, Outcome.SUCCESS)
+
+
+def test_a_player_of_stratego_never_sees_the_others_board():
+    env = stratego({"A0": "a", "C0": "m", "F5": "b", "J9": "F", "G7": "S", "H7": "B"}, opponent="random")
+    observation, _ = env.reset(seed=1)
+    pieces = len(re.findall(r"\b(?:FL|BM|SP|SC|MN|SG|LT|CP|MJ|CL|GN|MS)\b", observation.messages[1].content))
+    assert pieces == 40
+    for _ in range(3):
+        said = env.step(POLICIES["random"](env, None, np.random.default_rng(0))).observation.messages[1:]
+        for message in said:
+            assert message.content.count("Current Board") <= 1
+            assert len(re.findall(r"\b(?:FL|BM|SP|SC|MN|SG|LT|CP|MJ|CL|GN|MS)\b", message.content)) <= 40
+
+
+def test_a_turn_that_cannot_end_is_a_deadlock_and_fewer_cards_win():
+    env = TextArena(game="SpiteAndMalice-v0", settings={"opponent": "none"})
+    env.reset(seed=0)
+    inner = env._game.inner
+    inner.deck.clear()
+    inner.center_piles[:] = [[], [], [], []]
+    inner.players[0].update(payoff=["9♠", "8♠"], hand=["5♦"], discard=[[], [], [], []])
+    inner.players[1].update(payoff=["9♦"], hand=[], discard=[[], [], [], []])
+    step = env.step(TextArenaAction("[discard 5♦ 0]"))
+    assert (step.terminated, step.reward, step.info["outcome"]) == (True, -1.0, Outcome.FAILURE)
+
+
+def test_an_opponent_whose_move_the_package_cannot_carry_out_is_nobodys_win(monkeypatch):
+    env = TextArena(game="TicTacToe-v0")
+    env.reset(seed=0)
+    kind = type(env._game.inner)
+    taken = kind.step
+
+    def step_of_one_player(self, move):
+        if self.state.current_player_id == 1:
+            raise KeyError("a defect of the package")
+        return taken(self, move)
+
+    monkeypatch.setattr(kind, "step", step_of_one_player)
+    step = env.step(TextArenaAction("[4]"))
+    assert (step.done, step.reward, step.info["outcome"]) == (True, 0.0, Outcome.ENVIRONMENT_FAILED)
+
+
+BOARDS = {
+    "Alquerque": 30, "Breakthrough": 30, "Chopsticks": 30, "Crusade": 30, "LinesOfAction": 30, "Othello": 30,
+    "SantoriniBaseFixed": 30, "SimpleTak": 30, "SpiteAndMalice": 30, "Stratego": 4, "UltimateTicTacToe": 30,
+}  # fmt: skip
+"""Games of which a side can be left without a move, and how many of them are played to their end."""
+
+
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [("Alquerque", 4), ("SpiteAndMalice", 3), *(pytest.param(*one, marks=pytest.mark.full) for one in BOARDS.items())],
+)
+def test_random_games_come_to_an_end_and_no_opponent_fails(name, seeds):
+    env = TextArena(game=f"textarena/{name}")
+    for seed in range(seeds):
+        assert outcome(env, seed, most=3000) in (Outcome.SUCCESS, Outcome.FAILURE)
 
 
 def test_who_looks_ahead_takes_a_win_and_stops_one():

@@ -18,6 +18,7 @@ from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.mcp_environment import MCPEnvironment
 from openenv.core.env_server.types import Action, Observation, State
 from openenv.core.generic_client import GenericEnvClient
+from openenv.core.mcp_client import MCPToolClient
 
 from ludus.core import Env, Step
 from ludus.interop.openenv import from_openenv, to_openenv
@@ -148,7 +149,17 @@ def played(url, actions, **options):
         return [[one.observation, one.reward, one.done] for one in found], client.state()
 
 
-BIDS = [{"amount": 3, "note": "s"}, {"amount": 4, "note": 5}, {"amount": 2}, {"amount": 10, "note": ""}]
+def back(kind):
+    """A class of OpenEnv's as ours, and that as one of OpenEnv's: the address of its own server."""
+    made = to_openenv(from_openenv(kind))
+    made.close()
+    app = create_fastapi_app(
+        lambda: to_openenv(from_openenv(kind)), made.Action, made.Observation, max_concurrent_envs=4
+    )
+    return stock(app)
+
+
+BIDS = [{"amount": 3, "note": "s"}, {"amount": "4", "note": 5}, {"amount": 2}, {"amount": 10, "note": ""}]
 CALLS = [
     {"type": "call_tool", "tool_name": "buy", "arguments": {"item": "tea"}},
     {"type": "call_tool", "tool_name": "buy", "arguments": {"item": "nothing"}},
@@ -162,11 +173,20 @@ def main():
         with serve(ServedEnv(lambda kind=kind: from_openenv(kind), kind.__name__), port=0, block=False) as server:
             ours = played(server.url, actions, seed=5, floor=2)
         told[kind.__name__] = [theirs, ours]
+        told[f"{kind.__name__} back"] = [theirs, played(back(kind), actions, seed=5, floor=2)]
     with serve(ServedEnv(lambda: from_openenv(Shop), "shop"), port=0, block=False) as server:
         ours = played(server.url, CALLS)
         tools = httpx.post(f"{server.url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).json()
     theirs = played(stock(create_fastapi_app(Shop, Action, Observation, max_concurrent_envs=4)), CALLS)
     told["Shop"] = [_seen(theirs), _seen(ours)]
+    shop = back(Shop)
+    told["Shop back"] = [_seen(theirs), _seen(played(shop, CALLS))]
+    with MCPToolClient(base_url=shop).sync() as client:
+        told["tools back"] = [[one.name for one in client.list_tools()], client.call_tool("buy", item="tea")]
+        try:
+            client.call_tool("buy", item="nothing")
+        except RuntimeError as error:
+            told["tools back"].append("nothing is not sold" in str(error))
     told["tools"] = [one["name"] for one in tools["result"]["tools"]]
     told["material"] = material()
     cart = to_openenv("CartPole-v1")

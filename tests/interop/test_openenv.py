@@ -148,6 +148,7 @@ def test_histories_are_equal_both_ways_for_classes_sync_async_and_of_tools():
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told.pop("tools") == ["buy"]
+    assert told.pop("tools back") == [["buy"], {"item": "tea", "count": 1}, True]  # over MCP, at OpenEnv's own server
     assert told.pop("material") == [
         [["shop://prices", "What things cost"]],
         "tea 3",

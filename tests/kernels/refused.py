@@ -480,7 +480,7 @@ CONTRACTS: dict[str, tuple[Callable[[], type[RuleEnv]], str]] = {
     ),
     "a list from inform": (
         lambda: made_of(still, inform=lambda state, params: [state.x]),
-        "expected a NamedTuple or a dictionary from inform, got [0.5]; define `class Told(NamedTuple)`",
+        "expected a NamedTuple or a dictionary from inform, got [0.5]; define `class Info(NamedTuple)`",
     ),
     "a state of too few fields": (
         lambda: made_of(still, reset=lambda rng, params: (0.5,)),

@@ -223,13 +223,13 @@ def rover_observe(state, params):
     }
 
 
-class Told(NamedTuple):
+class Info(NamedTuple):
     far: bool
     log: Any
 
 
 def rover_inform(state, params):
-    return Told(state.pose.x > 1.0, state.battery.log)
+    return Info(state.pose.x > 1.0, state.battery.log)
 
 
 class Rover(RuleEnv):

@@ -1,7 +1,9 @@
 """Rewards made of parts: each part is told, the parts add up, and OpenEnv's own rubrics give the same."""
 
+import asyncio
 import json
 import subprocess
+from contextlib import closing
 from copy import deepcopy
 from math import isclose, nan
 from pathlib import Path
@@ -9,8 +11,19 @@ from threading import Lock
 
 import pytest
 
+import ludus
 from ludus.errors import ContractViolation, EnvError, InvalidArgument, InvalidType
-from ludus.rubrics import EpisodeRubric, Function, Gate, Judge, Rubric, Sequence, Transition, WeightedSum
+from ludus.rubrics import (
+    EpisodeRubric,
+    Function,
+    Gate,
+    Judge,
+    Rubric,
+    RubricReward,
+    Sequential,
+    Transition,
+    WeightedSum,
+)
 from tests.server.openenv_peers import VERSIONS, python_of
 
 ACTIONS = ["", "7", "12345", "hello", "0123456789012", "a longer text than ten", "42"]
@@ -38,8 +51,8 @@ def test_scores_are_those_of_openenvs_own_rubrics():
     ours = {
         "gate": Gate(length, threshold=0.4),
         "weighted_sum": WeightedSum([length, digits], [0.7, 0.3]),
-        "sequence": Sequence(Gate(digits), length),
-        "nested": WeightedSum([Sequence(digits, Gate(length, 0.3)), length], [0.25, 0.75]),
+        "sequence": Sequential(Gate(digits), length),
+        "nested": WeightedSum([Sequential(digits, Gate(length, 0.3)), length], [0.25, 0.75]),
         "judge": Judge("Rate {action}", answered),
         "episode": EpisodeRubric(lambda steps: len(steps[-1].action) / 20, discount=0.9),
     }
@@ -55,8 +68,8 @@ def test_scores_are_those_of_openenvs_own_rubrics():
         Gate(length, 0.4),
         WeightedSum({"long": length, "digits": digits}, {"long": 2, "digits": -0.5}),
         WeightedSum({"inner": WeightedSum([length, digits]), "gate": Gate(digits)}, [0.3, 0.7]),
-        Sequence(Gate(digits), WeightedSum([length, digits])),
-        Sequence(),
+        Sequential(Gate(digits), WeightedSum([length, digits])),
+        Sequential(),
         Function(length),
     ],
     ids=["gate", "penalty", "sums", "sequence", "nothing", "function"],
@@ -69,13 +82,13 @@ def test_components_add_up_to_the_reward_whatever_the_shape(rubric):
 
 
 def test_parts_have_paths_and_one_that_was_not_asked_is_left_out():
-    rubric = Sequence({"parses": Gate(digits), "quality": WeightedSum({"long": length})})
+    rubric = Sequential({"parses": Gate(digits), "quality": WeightedSum({"long": length})})
     assert rubric.grade(Transition("x", None)).scores == {
-        "sequence": 0.0,
-        "sequence.parses": 0.0,
-        "sequence.parses.digits": 0.0,
+        "sequential": 0.0,
+        "sequential.parses": 0.0,
+        "sequential.parses.digits": 0.0,
     }
-    assert rubric.grade(Transition("12345", None)).scores["sequence.quality.long"] == 0.5
+    assert rubric.grade(Transition("12345", None)).scores["sequential.quality.long"] == 0.5
 
 
 def test_parts_of_the_same_name_are_counted():
@@ -183,10 +196,10 @@ def test_what_each_step_deserves_is_told_wherever_the_episodes_rubric_stands():
     assert told_of(won()) == [0.25, 0.5, 1.0]
     assert told_of(WeightedSum({"won": won(), "long": length}, {"won": 2.0, "long": 1.0})) == [0.5, 1.0, 2.0]
     assert told_of(WeightedSum([won(), WeightedSum([won()])])) == [0.25, 0.5, 1.0]
-    assert told_of(Sequence(length, won())) == [0.25, 0.5, 1.0]
+    assert told_of(Sequential(length, won())) == [0.25, 0.5, 1.0]
     assert told_of(Gate(won())) == [0.25, 0.5, 1.0]
     assert told_of(Gate(won(), threshold=2.0)) == [0.0, 0.0, 0.0]
-    assert told_of(Sequence(lambda: 0.0, won())) is None
+    assert told_of(Sequential(lambda: 0.0, won())) is None
     assert told_of(WeightedSum([length])) is None
 
 
@@ -209,3 +222,106 @@ def test_copies_of_a_judge_ask_the_same_client():
     judge = Judge('{{"score": 1}} {action} {observation!r}', client.complete)
     assert deepcopy(WeightedSum([judge]))(Transition("a", "b")) == 1.0
     assert client.asked == ["{\"score\": 1} a 'b'"]
+
+
+# --- scores that are awaited ---
+
+
+class Slow(Rubric):
+    """Gives its score once it is awaited, and may wait for others to be asked."""
+
+    def __init__(self, value, others=None):
+        self.value, self.others = value, others
+
+    async def score(self, transition):
+        if self.others is not None:
+            self.others.append(len(self.others))
+            while len(self.others) < 2:
+                await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        if isinstance(self.value, Exception):
+            raise self.value
+        return self.value * transition.reward
+
+
+class Asking(Rubric):
+    """Asks its part as a coroutine does."""
+
+    def __init__(self, part):
+        self.part = part
+
+    async def score(self, transition):
+        return 1.0 - await self.part.ask(transition)
+
+
+ASKED = []
+PLAIN = Transition("a", "b", reward=0.5)
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda slow: slow(0.8), 0.4),
+        (lambda slow: Gate(slow(0.8), threshold=0.4), 0.4),
+        (lambda slow: Gate(slow(0.8), threshold=0.5), 0.0),
+        (lambda slow: WeightedSum({"a": slow(0.8), "b": lambda reward: reward}, {"a": 2.0, "b": -1.0}), 0.3),
+        (lambda slow: Sequential(lambda: 1.0, slow(0.8), lambda: 0.25), 0.25),
+        (lambda slow: Sequential(slow(0.0), lambda: ASKED.append("asked") or 1.0), 0.0),
+    ],
+)
+def test_scores_that_are_awaited_combine_as_those_that_are_not(make, expected):
+    told = []
+    for part in (Slow, at_once):
+        with closing(make(part)) as rubric:
+            graded = rubric.grade(PLAIN)
+            assert graded.reward == rubric(PLAIN) == pytest.approx(expected)
+            told.append((graded.scores, graded.components))
+    assert told[0] == told[1]
+    assert ASKED == []
+
+
+def at_once(value):
+    return Function(lambda reward: value * reward, name="slow")
+
+
+def test_what_is_awaited_is_asked_however_deep():
+    with closing(WeightedSum([Gate(Slow(1.0), 0.1), Sequential(Slow(1.0), Slow(0.5)), Asking(Slow(1.0))])) as rubric:
+        assert rubric(PLAIN) == pytest.approx(1.25 / 3)
+        assert rubric.grade(PLAIN).scores["weighted_sum.asking.part"] == 0.5
+
+
+def test_parts_of_a_sum_are_asked_side_by_side():
+    others = []
+    with closing(WeightedSum([Slow(1.0, others), Slow(1.0, others)])) as rubric:
+        assert rubric(PLAIN) == 0.5
+    assert len(others) == 2
+
+
+def test_what_one_part_raises_is_raised_and_nobody_waits_for_the_others():
+    never = Judge("{action}", lambda prompt: asyncio.Event().wait())
+    with (
+        closing(WeightedSum([never, Slow(ValueError("no score"))])) as rubric,
+        pytest.raises(ValueError, match="no score"),
+    ):
+        rubric(PLAIN)
+    with closing(WeightedSum([Slow(1.0), lambda: 1 / 0])) as rubric, pytest.raises(ZeroDivisionError):
+        rubric(PLAIN)
+
+
+def test_a_wrong_score_is_one_when_it_is_awaited_too():
+    with closing(Slow(float("nan"))) as rubric, pytest.raises(ContractViolation, match="expected a finite score"):
+        rubric(PLAIN)
+
+
+def test_lanes_have_a_copy_of_what_is_awaited():
+    class Awaited(Rubric):
+        async def score(self, transition):
+            return float(transition.action)
+
+    first = Awaited()
+    assert first(Transition(1.0, None)) == 1.0  # its loop runs
+    envs = RubricReward(ludus.make_vec("CartPole-v1", num_envs=2), first)
+    envs.reset(seed=0)
+    assert envs.step([0, 1]).reward.tolist() == [0.0, 1.0]
+    envs.close()
+    first.close()

@@ -10,6 +10,7 @@ from ludus.server.config import ServerConfig
 from ludus.server.run import serve
 from ludus.server.served_env import ServedEnv
 
+SECRET = "SECRET"
 REFUSED = r"arguments: expected none that name code, a file or an address at the server, got "
 
 
@@ -59,11 +60,36 @@ def test_a_caller_names_no_file_no_address_and_no_isolation(name, given):
         served.make(arguments=given)
 
 
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("open/FinRL-v0", {"data_path": "prices.csv"}),
+        ("open/DIPGSafety-v0", {"dataset_path": "prices.csv"}),
+        ("open/Chat-v0", {"tokenizer": "prices.csv"}),
+        ("open/SumoRL-v0", {"net_file": "prices.csv"}),
+    ],
+)
+def test_a_caller_names_no_file_of_the_servers_folder_by_its_bare_name(name, given, tmp_path, monkeypatch):
+    """A bare name looks like any word; what is there by that name would be opened all the same."""
+    (tmp_path / "prices.csv").write_text(f"date,tic,close\n2024-01-01,{SECRET},1\n2024-01-02,{SECRET},2\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidArgument, match=rf"{REFUSED}'prices\.csv'; whoever serves {name} gives such"):
+        ServedEnv(name).make(arguments=given)
+
+
+def test_a_word_that_is_the_name_of_an_argument_or_a_folder_is_a_word(tmp_path, monkeypatch):
+    (tmp_path / "place").write_text("")
+    (tmp_path / "train").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with ServedEnv(Shelf).make(arguments={"place": "train"}) as env:
+        assert env.reset()[0] == "train"
+
+
 class Shelf(ludus.Env):
     """One that is somebody's own, and takes a place."""
 
     def __init__(self, place="", render_mode=None):
-        self.observation_space = self.action_space = ludus.spaces.Text(99, charset="/hlefrsv")
+        self.observation_space = self.action_space = ludus.spaces.Text(99, charset="/ahilnefrstv")
         self.place = place
 
     def reset(self, *, seed=None, options=None):

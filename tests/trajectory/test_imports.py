@@ -1,6 +1,7 @@
 """What comes from other formats, as far as it needs none of their packages; `test_peers.py` has the rest."""
 
 import json
+import os
 import random
 import shutil
 import sys
@@ -166,3 +167,11 @@ def test_episodes_with_seeds_are_resets_and_others_states_from_elsewhere(path):
     ]
     assert run[0].observations.tolist() == [0.0, 1.0, 2.0]
     assert np.signbit(run[1].rewards).tolist() == [True]
+
+
+def test_what_is_no_file_is_no_log_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.eval")
+    (tmp_path / "device.eval").symlink_to("/dev/zero")
+    for name in ("pipe.eval", "device.eval"):
+        with pytest.raises(TrajectoryError, match=r"expected a log of Inspect, got .*something else than a file"):
+            from_inspect(tmp_path / name, tmp_path / "run.ludus")

@@ -39,6 +39,10 @@ def test_minari_pandas_and_arrow_read_and_write_the_same_values(peers, tmp_path)
     assert run(peers / "formats/bin/python", "formats.py", folder=tmp_path).endswith("ok\n")
 
 
+def test_datasets_of_strangers_read_nothing_else_start_nothing_and_wait_for_nobody(peers, tmp_path):
+    assert run(peers / "formats/bin/python", "hostile_formats.py", folder=tmp_path).endswith("ok\n")
+
+
 def test_torchs_data_loader_takes_steps_in_this_process_and_in_workers(peers, tmp_path):
     assert run(peers / "torch/bin/python", "torch_loader.py", folder=tmp_path).endswith("ok\n")
 

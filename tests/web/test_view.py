@@ -208,6 +208,7 @@ def test_code_that_a_file_names_is_not_run_without_a_word(tmp_path):
         ({"entry_point": "ludus.envs.classic.cartpole:np.save"}, False),
         ({"id": "Other-v0"}, False),
         ({"kwargs": {"path": "/etc/passwd"}}, False),
+        ({"kwargs": {"path": "here.csv"}}, False),
         ({"kwargs": {"where": ["..", 1]}}, False),
         ({"kwargs": {"code": "module:name"}}, False),
         ({"kwargs": {"size": 10**12}}, False),
@@ -230,7 +231,9 @@ def test_code_that_a_file_names_is_not_run_without_a_word(tmp_path):
         ),
     ],
 )
-def test_only_what_comes_with_the_library_and_only_transforms_is_made(tmp_path, changes, harmless):
+def test_only_what_comes_with_the_library_and_only_transforms_is_made(tmp_path, monkeypatch, changes, harmless):
+    (tmp_path / "here.csv").write_text("")
+    monkeypatch.chdir(tmp_path)
     header = Run.open(cart(tmp_path, episodes=1)).header
     odd = msgspec.structs.replace(header, spec={**(header.spec or {}), **changes})
     assert (untrusted(odd) == "") is harmless

@@ -95,6 +95,11 @@ class ReplyDecoder:
             self._more += tuple(name for name in new if name not in self._space.fields)
             self.__dict__.pop("_ways", None)
 
+    def restart(self) -> None:
+        """Read by the space as it is now."""
+        self._first = 0
+        self.__dict__.pop("_ways", None)
+
     def decode(self, text: bytes | str) -> dict[str, Any] | None:
         """The data of an answer, with the observation `Decoded`; None where the slow way has to say what it is."""
         measured, unmeasured = self._ways

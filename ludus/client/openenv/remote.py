@@ -3,6 +3,7 @@
 What OpenEnv's protocol does not have is refused, with the reason.
 """
 
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from math import isfinite
@@ -33,6 +34,7 @@ from ludus.errors import (
 from ludus.remote.codec import EnvCodec
 from ludus.spaces import Record, Space
 from ludus.spaces.model_binding import bind_models
+from ludus.spaces.space import Violation
 from ludus.wire import decode_value
 from ludus.wire.failures import clean
 from ludus.wire.messages import (
@@ -94,7 +96,11 @@ def open_openenv(opening: ConnectionConfig) -> Flow[tuple["OpenEnvRequests", "Op
 
 
 class OpenEnvCodec(EnvCodec):
-    """Spaces as OpenEnv's `/schema` tells them; values travel as JSON."""
+    """Spaces as OpenEnv's `/schema` tells them; values travel as JSON.
+
+    A schema of Pydantic's tells what a model takes, not what its serializers write, nor that a default is of another
+    type, and no server of OpenEnv's looks: a field that is not what was said is whatever JSON it is from then on.
+    """
 
     def __init__(self, schema: dict[str, Any], metadata: dict[str, Any], models: tuple[type, ...] = ()) -> None:
         self.name = clean(str(metadata.get("name") or "the environment"), 80)
@@ -144,7 +150,38 @@ class OpenEnvCodec(EnvCodec):
             if filled is not data:
                 with suppress(CodecError, InvalidValue):  # what else is wrong with it is told of what came
                     return with_nan(self.observation_space.read(filled, "observation"), data, filled)
+            if self._open_fields(filled):
+                return self.read_observation(data)
             raise ContractViolation(f"{self.name}: expected what its /schema says, got another: {error}") from error
+
+    def _open_fields(self, data: Any) -> bool:
+        """Have the space take what came, in place, since it is the environment's, too; whether it can."""
+        space = self.observation_space
+        if not isinstance(space, Record) or not isinstance(data, dict):
+            return False
+        here = data.keys() & space.fields
+        wrong = {name: found for name in sorted(here) if (found := _problems(space, name, data[name]))}
+        absent = [name for name in space.fields if name not in data and not space.defaults.get(name)]
+        fields = {name: {} if name in wrong else one for name, one in self._observed["properties"].items()}
+        schema = {**self._observed, "properties": {name: one for name, one in fields.items() if name not in absent}}
+        opened = space_of(schema, without=APART)
+        if not (wrong or absent) or not isinstance(opened, Record):
+            return False
+        if any(_problems(opened, name, data[name]) for name in wrong):
+            return False  # not even JSON, or too deep
+        self._observed = schema
+        space.become(opened)
+        self.decoder.restart()
+        told = [
+            *(str(one[0]) for one in wrong.values()),
+            *(f"observation.{name}: expected it, got none" for name in absent),
+        ]
+        warnings.warn(
+            f"{self.name}: its /schema says something else than it gives, and the observation space takes that now: "
+            f"{'; '.join(told)}",
+            stacklevel=2,
+        )
+        return True
 
 
 class OpenEnvRequests:
@@ -261,6 +298,13 @@ class OpenEnvRequests:
     def close(self) -> Flow[None]:
         """End the session."""
         return self._session.close()
+
+
+def _problems(space: Record, name: str, value: Any) -> list[Violation]:
+    """What is wrong with the value of a field."""
+    found: list[Violation] = []
+    space.fields[name].coerce(value, f"observation.{name}", found)
+    return found
 
 
 def _observations(schema: dict[str, Any]) -> Space[Any]:

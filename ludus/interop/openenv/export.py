@@ -1,7 +1,8 @@
 """`to_openenv`: an environment of Ludus as an `Environment` of OpenEnv, for whatever imports such classes."""
 
 import asyncio
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 from uuid import uuid4
 
 import msgspec
@@ -13,6 +14,7 @@ from ludus.server.protocols.openenv.envelope import envelope
 from ludus.server.protocols.openenv.json_format import OF_OBSERVATIONS, JsonFormat
 from ludus.server.served_env import describe
 from ludus.spaces.shown import shown
+from ludus.tools import ToolError
 
 __all__ = ["to_openenv"]
 
@@ -22,7 +24,8 @@ def to_openenv(source: Any) -> Any:
 
     The class has its models as `Action` and `Observation`; values are as OpenEnv's clients see them at a
     [server](serve_openenv.md): an array stands under `value`, a plain action under `action`. An observation with a
-    `reward`, `done` or `metadata` of its own stands under `value`, too: OpenEnv's has those for itself.
+    `reward`, `done` or `metadata` of its own stands under `value`, too: OpenEnv's has those for itself. Tools can be
+    called over MCP as well.
     """
     target: Any = source
     bare: Env[Any, Any] = target if isinstance(source, Env) else make(target)
@@ -49,14 +52,18 @@ def _environment(target: Any, form: JsonFormat) -> Any:
             super().__init__()
             self.ludus_env: Env[Any, Any] = make(target, kwargs=form.arguments) if ludus_env is None else ludus_env
             self._host, self._id = EnvHost(self.ludus_env), str(uuid4())
+            if form.tools:
+                self.mcp_client = ExportedTools(form, self.step)
 
         def reset(self, seed: int | None = None, episode_id: str | None = None, **options: Any) -> Any:
             outcome = self._host.reset(seed=seed, options=options or None, episode_id=episode_id)
-            return self._told(form.observation(outcome.observation), outcome)
+            return self._told(form.began(outcome), outcome)
 
         def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> Any:
             del timeout_s
-            reading = form.read(_data(action))
+            data = _data(action)
+            first = form.reading(data)
+            reading = form.reread(data, self._host) if first is None else first
             if reading.answer is not None:
                 return self._told(reading.answer, HostStep(None, None, False, False, {}))
             if self._host.episode_id is None:
@@ -68,7 +75,7 @@ def _environment(target: Any, form: JsonFormat) -> Any:
             return await asyncio.to_thread(self.step, action, timeout_s, **more)
 
         def _told(self, data: dict[str, Any], outcome: HostStep) -> Any:
-            told = envelope(data, outcome, self._id, full=True)
+            told = envelope(data, form.as_authored(outcome), self._id, full=True)
             fields = {name: _plain(one) for name, one in data.items() if name != "metadata" or name in own}
             held = {"value": fields} if own else fields
             return observation(**held, reward=told["reward"], done=told["done"], metadata=told["metadata"] or {})
@@ -82,6 +89,39 @@ def _environment(target: Any, form: JsonFormat) -> Any:
 
     ToOpenEnv.__name__ = ToOpenEnv.__qualname__ = form.description.name
     return ToOpenEnv
+
+
+class ExportedTools:
+    """What OpenEnv's server asks for tools over MCP, as it asks a client of FastMCP: calls are steps."""
+
+    def __init__(self, form: JsonFormat, step: Callable[[Any], Any]) -> None:
+        self._form, self._step = form, step
+
+    async def __aenter__(self) -> Self:
+        """There is nothing to connect to."""
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Nor to leave."""
+
+    def is_connected(self) -> bool:
+        """Always."""
+        return True
+
+    async def list_tools(self) -> list[dict[str, Any]]:
+        """The tools, as the protocol lists them."""
+        return [
+            {"name": one.name, "description": one.description, "inputSchema": one.input_schema()}
+            for one in self._form.tools.values()
+        ]
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
+        """What a tool gave; ToolError with what it says is wrong."""
+        call = {"type": "call_tool", "tool_name": name, "arguments": arguments}
+        told: Any = await asyncio.to_thread(self._step, call)
+        if told.error is not None:
+            raise ToolError(told.error["message"])
+        return told.result
 
 
 def _data(action: Any) -> Any:

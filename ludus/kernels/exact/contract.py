@@ -60,7 +60,7 @@ def _tried(rules: Rules, params: object, action: object) -> Sample:
         else:
             raise KernelError(
                 f"{_at(rules.inform)}: expected a NamedTuple or a dictionary from inform, got {shorten(told)}; "
-                "define `class Told(NamedTuple)` and return Told(…)"
+                "define `class Info(NamedTuple)` and return Info(…)"
             )
     return Sample(state, found, options)
 

@@ -3,13 +3,13 @@
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import msgspec
 import numpy as np
 
 from ludus.errors import InvalidArgument
 from ludus.sandbox import Backend
+from ludus.sandbox.leftovers import temporary_folder
 from ludus.seeding import np_random
 from ludus.tasks.agents.agent import TaskAgent
 from ludus.tasks.agents.episode import TaskEpisode, Watch, ended_episode, play_episode, resume_episode
@@ -144,7 +144,7 @@ def grade_folder(
     if task.folder is None:
         raise InvalidArgument(f"{task.spec.id}: expected a task with a folder, got none")
     drawn = int(np_random(seed)[0].integers(np.iinfo(np.int64).max))
-    with TemporaryDirectory(prefix="ludus-grade-") as base:
+    with temporary_folder("grade") as base:
         data = make_data(task.spec, task.folder, Path(base), seed=drawn, backend=backend)
         chosen = task.spec.evaluation.hidden_split if split is None else split
         return Grader(task.spec, task.folder, data, backend=backend).grade(submission, chosen)

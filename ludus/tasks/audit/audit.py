@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import msgspec
 
 from ludus.errors import LudusError, listing
 from ludus.sandbox import Backend
+from ludus.sandbox.leftovers import temporary_folder
 from ludus.tasks.agents import RandomTaskAgent, ScriptedTaskAgent, TaskAgent, nop_agent, play_episode, solution_agent
 from ludus.tasks.agents.episode import SavedStart
 from ludus.tasks.audit.cheat import Cheat
@@ -141,7 +141,7 @@ def _checked_data(task: Task, backend: str | Backend | None) -> tuple[list[str],
     """Whether the generator writes the same twice, and what the task file says it writes."""
     sums: list[str] = []
     for _ in range(2):
-        with TemporaryDirectory(prefix="ludus-audit-") as base:
+        with temporary_folder("audit") as base:
             sums.append(make_data(task.spec, task.folder, Path(base), seed=0, backend=backend).checksum)
     problems = [] if sums[0] == sums[1] else [f"generator: expected the same data for one seed, got {listing(sums)}"]
     told = task.spec.data.checksum

@@ -15,6 +15,7 @@ from ludus.spaces.kinds import is_dict
 from ludus.tasks.folder import check_links
 from ludus.tasks.grading.channel import FramedProcess
 from ludus.tasks.grading.stopwatch import MAX_TIMES, Stopwatch
+from ludus.tasks.run_folder import MAX_LEVELS, is_too_deep
 from ludus.tasks.sandboxes import (
     DATA,
     GRADER_USER,
@@ -110,6 +111,8 @@ def _generate(
 
 def _take_back(place: Path) -> None:
     """Files that sandboxed code wrote are ours again, and readable by every sandboxed user they are mounted for."""
+    if is_too_deep(place):
+        raise EnvError(f"generator: expected at most {MAX_LEVELS} folders one in the other, got more in {place.name}")
     for path in [place, *sorted(place.rglob("*"))]:
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             raise EnvError(f"generator: expected files and folders, got {path.name}")

@@ -6,7 +6,6 @@ alone, and is asked by the grader through this process: neither holds a descript
 the grader on one that no code of the agent's ever held.
 """
 
-import shutil
 import time
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import msgspec
 from ludus.errors import ChannelError, shorten
 from ludus.sandbox.backend import Backend
 from ludus.sandbox.leftovers import private_folder
+from ludus.sandbox.removal import remove_tree
 from ludus.tasks.grading.channel import FramedProcess, Late
 from ludus.tasks.grading.data import CODE, TaskData
 from ludus.tasks.grading.program import SubmittedProgram
@@ -80,7 +80,7 @@ class Grader:
             return TaskScore(split=split, reason=str(error), seconds=time.monotonic() - begun)
         finally:
             if own is not None:
-                shutil.rmtree(own, ignore_errors=True)
+                remove_tree(own)
 
     def grade_files(self, submission: Path, split: str) -> TaskScore:
         """Score files that were copied out before."""

@@ -10,7 +10,7 @@ from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import plain
 from ludus.spaces.kinds import is_dict
 from ludus.trajectory import ModelUsage, RecordedEpisode, ResourceUse, Score
-from ludus.web.view.talk import Told, values
+from ludus.web.view.talk import IndexedEvent, values
 
 __all__ = ["curve", "curves"]
 
@@ -47,7 +47,7 @@ def _known(values: Array) -> list[float | None]:
 
 
 def curves(
-    episode: RecordedEpisode, rewards: Sequence[object] | Array | None, events: list[Told]
+    episode: RecordedEpisode, rewards: Sequence[object] | Array | None, events: list[IndexedEvent]
 ) -> list[dict[str, object]]:
     """All curves of an episode: scores by their names, rewards and what they add up to, infos, what steps took."""
     found: list[dict[str, object]] = []
@@ -97,7 +97,7 @@ def _counts(value: object) -> bool:
     return isinstance(value, int | float | np.number)
 
 
-def _scores(events: list[Told]) -> list[dict[str, object]]:
+def _scores(events: list[IndexedEvent]) -> list[dict[str, object]]:
     by_name: dict[str, tuple[list[int], list[float]]] = {}
     for step, score in values(events, Score):
         steps, scores = by_name.setdefault(score.name, ([], []))
@@ -121,7 +121,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
-def _taken(events: list[Told]) -> list[dict[str, object]]:
+def _taken(events: list[IndexedEvent]) -> list[dict[str, object]]:
     """What steps took: the clock, the processor, memory, and what models cost so far."""
     columns: dict[str, dict[int, float]] = {"seconds": {}, "processor seconds": {}, "memory (MB)": {}, "cost ($)": {}}
     for step, used in values(events, ResourceUse):

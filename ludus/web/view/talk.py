@@ -11,17 +11,17 @@ from ludus.spaces.kinds import is_dict, is_list
 from ludus.trajectory import FileDiff, ModelUsage, Run
 from ludus.trajectory.event import EventValue, StoredEvent, value_of
 
-__all__ = ["PAGE_EVENTS", "Told", "events_page", "find", "summary", "values"]
+__all__ = ["PAGE_EVENTS", "IndexedEvent", "events_page", "find", "summary", "values"]
 
 PAGE_EVENTS = 40
 MAX_TEXT_CHARS = 40_000
 """Characters of one text on the page; what is longer is cut, and says so."""
-Told = tuple[int, StoredEvent]
+IndexedEvent = tuple[int, StoredEvent]
 """An event as the file has it, after how many steps of its episode. Most of many are never looked at."""
 ValueT = TypeVar("ValueT", bound=EventValue)
 
 
-def events_page(run: Run, events: list[Told], page: int) -> list[dict[str, object]]:
+def events_page(run: Run, events: list[IndexedEvent], page: int) -> list[dict[str, object]]:
     """The events on a page, each with its number."""
     first = page * PAGE_EVENTS
     return [_shown(run, number, *one) for number, one in enumerate(events[first : first + PAGE_EVENTS], first)]
@@ -59,7 +59,7 @@ def _cut(value: object) -> object:
     return [_cut(one) for one in value] if is_list(value) else value
 
 
-def find(events: list[Told], kinds: tuple[str, ...], text: str, step: int | None = None) -> list[int]:
+def find(events: list[IndexedEvent], kinds: tuple[str, ...], text: str, step: int | None = None) -> list[int]:
     """The numbers of the events of these kinds, or of any, in which the text is, however it is capitalised.
 
     With a step, of those that belong to it.
@@ -90,7 +90,7 @@ def _texts(value: object) -> Iterator[str]:
         yield str(value)
 
 
-def summary(events: list[Told]) -> dict[str, object]:
+def summary(events: list[IndexedEvent]) -> dict[str, object]:
     """How many events there are of each kind, and what models used."""
     used = [one for _, one in values(events, ModelUsage)]
     costs = [one.cost_usd for one in used if one.cost_usd is not None]
@@ -105,7 +105,7 @@ def summary(events: list[Told]) -> dict[str, object]:
     return plain({"events": len(events), "kinds": dict(kinds), "usage": total if used else None})
 
 
-def values(events: list[Told], kind: type[ValueT]) -> Iterator[tuple[int, ValueT]]:
+def values(events: list[IndexedEvent], kind: type[ValueT]) -> Iterator[tuple[int, ValueT]]:
     """The events of one kind that can be read, each after how many steps it came."""
     for step, event in events:
         if event.kind == kind.kind:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ludus.core import EnvSpec
 from ludus.errors import LudusError
 from ludus.registry import registry
-from ludus.registry.provenance import authors, only_transforms
+from ludus.registry.provenance import authors, only_transforms, places
 from ludus.spaces.kinds import is_dict, is_list_or_tuple
 from ludus.trajectory.header import RunHeader
 
@@ -34,7 +34,8 @@ def untrusted(header: RunHeader) -> str:
     if not all(map(only_transforms, wrappers)):
         return f"{spec.id} was recorded with wrappers that do more than transform"
     given = {name: value for name, value in spec.kwargs.items() if known.kwargs.get(name) != value}
-    if not all(map(_harmless, _leaves([given, *(one.kwargs for one in wrappers)]))):
+    named = places(spec.replace(additional_wrappers=tuple(wrappers)), known)
+    if named or not all(map(_harmless, _leaves([given, *(one.kwargs for one in wrappers)]))):
         return f"{spec.id} was recorded with arguments that could name files or code"
     return ""
 

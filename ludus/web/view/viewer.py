@@ -19,7 +19,7 @@ from ludus.web.view.curves import curves
 from ludus.web.view.frames import PAGE_FRAMES, Frames
 from ludus.web.view.opened_run import OpenedRun
 from ludus.web.view.steps import PAGE_STEPS, bounds, has_observations, steps
-from ludus.web.view.talk import PAGE_EVENTS, Told, events_page, find, summary
+from ludus.web.view.talk import PAGE_EVENTS, IndexedEvent, events_page, find, summary
 
 __all__ = ["Viewer", "as_json"]
 
@@ -71,7 +71,7 @@ class Viewer:
                 self.chosen.append((places[path], number))
                 self.episode(places[path], number)
         self._drawers: dict[int, tuple[tuple[int, ...], Frames]] = {}
-        self._kept: OrderedDict[tuple[object, ...], list[Told]] = OrderedDict()
+        self._kept: OrderedDict[tuple[object, ...], list[IndexedEvent]] = OrderedDict()
         self.questions: Final[dict[str, Callable[[Question], object]]] = {
             name: getattr(self, f"_{name}")
             for name in ("runs", "episodes", "about", "episode", "steps", "events", "find", "frames", "compare")
@@ -190,7 +190,7 @@ class Viewer:
         run = _number(question, "run")
         return run, self.episode(run, _number(question, "n"))
 
-    def _events_of(self, run: int, episode: RecordedEpisode) -> list[Told]:
+    def _events_of(self, run: int, episode: RecordedEpisode) -> list[IndexedEvent]:
         key = run, self.runs[run].stamp, episode.number
         if key not in self._kept:
             self._kept[key] = episode.run.stored_events(episode)

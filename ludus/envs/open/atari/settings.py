@@ -61,7 +61,11 @@ def _read(name: str, text: str) -> Any:
             return float(text)
     except ValueError:
         raise InvalidArgument(f"{VARIABLES[name]}: expected a number, got {shorten(text)}") from None
-    return text.lower() == "true" if name == "full_action_space" else text
+    if name != "full_action_space":
+        return text
+    if text.lower() not in ("true", "false", "1", "0"):
+        raise InvalidArgument(f"{VARIABLES[name]}: expected true or false, got {shorten(text)}")
+    return text.lower() in ("true", "1")
 
 
 def _check(one: Settings) -> None:

@@ -188,7 +188,13 @@ def tokenizer_of(given: Any) -> Tokenizer:
         if not path.exists():
             raise InvalidArgument(f"Chat tokenizer: expected the path of a tokenizer.json, got {shorten(given)}")
         file = path / "tokenizer.json" if path.is_dir() else path
-        return ForeignTokenizer(_library().Tokenizer.from_file(str(file)), *folder_template(file.parent))
+        try:
+            inner = _library().Tokenizer.from_file(str(file))
+        except MissingExtra:
+            raise
+        except Exception as error:  # it raises nothing more exact
+            raise InvalidArgument(f"Chat tokenizer: expected a tokenizer.json, got {file}: {error}") from None
+        return ForeignTokenizer(inner, *folder_template(file.parent))
     if all(hasattr(given, name) for name in ("size", "message")):
         return given
     if all(hasattr(given, name) for name in ("encode", "decode", "get_vocab")):

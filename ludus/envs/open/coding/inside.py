@@ -51,7 +51,7 @@ def plain(value: Any) -> Any:
     raise TypeError(f"expected numbers, text, lists, tuples, sets or dictionaries, got {type(value).__name__}")
 
 
-class Capture:
+class CellOutput:
     """Descriptors 1 and 2 as files in memory, so that what other processes print is caught as well."""
 
     def __init__(self, limit: int) -> None:
@@ -105,7 +105,7 @@ class SeededRandom:
         return found
 
 
-class Interpreter:
+class CellInterpreter:
     """One namespace, and the cells that ran in it."""
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class Interpreter:
     def cell(self, code: str, seconds: float, limit: int) -> str:
         """Run a cell, and tell how it went, as JSON."""
         self.submitted, self.error = False, ""
-        capture = Capture(limit)
+        capture = CellOutput(limit)
         exit_code, reason = self._guarded(code, seconds)
         stdout, stderr = capture.texts()
         reason = reason or ("output" if capture.dropped else "")
@@ -206,7 +206,7 @@ class Interpreter:
             return f'{{"error":{quoted(type(error).__name__)}}}'
 
 
-class SmolagentsInterpreter(Interpreter):
+class SmolagentsInterpreter(CellInterpreter):
     """Cells are read and carried out by smolagents' `LocalPythonExecutor`, which knows a part of Python only.
 
     Its package asks for much that the executor itself does not use: of all its modules only the two that it needs are
@@ -249,7 +249,7 @@ def main(seed: int, memory: int, smolagents: str = "") -> None:
     """Answer one question after another, until the other side closes."""
     os.set_inheritable(CHANNEL, False)
     sys.meta_path.insert(0, SeededRandom(seed))
-    interpreter = SmolagentsInterpreter(smolagents) if smolagents else Interpreter()
+    interpreter = SmolagentsInterpreter(smolagents) if smolagents else CellInterpreter()
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))  # an exception in the code, before the sandbox kills all
     if "random" in sys.modules:
         sys.modules["random"].seed(seed)

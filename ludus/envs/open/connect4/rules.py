@@ -62,7 +62,7 @@ class Params(NamedTuple):
     illegal_reward: float = -1.0
 
 
-class Told(NamedTuple):
+class Info(NamedTuple):
     """What is told beside rewards."""
 
     outcome: int
@@ -124,7 +124,7 @@ def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, tu
     return State(first, second, 1 - player, -1, 0), (0.0, 0.0), (first | second) == FULL
 
 
-def inform(state: State, params: Params) -> Told:
+def inform(state: State, params: Params) -> Info:
     """Who has won, and whether the last move was one."""
     illegal = state.illegal == 1
     if state.winner >= 0:
@@ -133,7 +133,7 @@ def inform(state: State, params: Params) -> Told:
         outcome = FAILURE
     else:
         outcome = INVALID if illegal and params.illegal_ends else 0
-    return Told(outcome, state.winner == 0, state.winner, illegal)
+    return Info(outcome, state.winner == 0, state.winner, illegal)
 
 
 def observe(state: State, params: Params, player: int) -> Any:

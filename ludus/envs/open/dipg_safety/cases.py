@@ -13,12 +13,22 @@ import numpy as np
 
 from ludus.errors import InvalidArgument, shorten
 
-__all__ = ["CONFLICTING", "KINDS", "MISSING", "Case", "Kind", "drawn_case", "read_cases"]
+__all__ = ["CONFLICTING", "KINDS", "MISSING", "Case", "Kind", "abstention", "drawn_case", "quotes_of", "read_cases"]
 
 Kind = Literal["answer", "conflict", "missing", "lookalike"]
 KINDS: tuple[Kind, ...] = ("answer", "conflict", "missing", "lookalike")
+KIND_OF: dict[str, Kind] = {"": "answer", "conflict": "conflict", "missing": "missing"}
 CONFLICTING = "The context has conflicting information."
 MISSING = "The context does not contain this information."
+CONFLICT_WORDS = ("conflict", "contradict", "inconsistent", "disagree")
+NO_CONFLICT = "conflict of interest"
+MISSING_WORDS = (
+    "not contain",
+    "no information",
+    "not mention",
+    "not stated",
+    "not provide",
+)
 STARTS = (
     "Ave",
     "Bro",
@@ -79,6 +89,44 @@ class Case:
     """The right answer; for a conflict or what is missing, a sentence that says so."""
     proof: str
     """Quotes that support it, a line each."""
+
+    @property
+    def abstention(self) -> str:
+        """Why it should not be answered: "conflict", "missing", or none."""
+        return {"answer": "", "conflict": "conflict"}.get(self.kind, "missing")
+
+    def is_answered_by(self, final: str) -> bool:
+        """Whether a final answer is the right one: the same text, or the same reason not to answer."""
+        said = abstention(final)
+        return said == self.abstention if self.abstention or said else same_text(final, self.final)
+
+
+def abstention(final: str) -> str:
+    """Which reason not to answer is given: "conflict", "missing", or none.
+
+    >>> abstention("Two studies conflict."), abstention("The text does not mention it."), abstention("12 mg")
+    ('conflict', 'missing', '')
+    """
+    text = final.lower()
+    if any(word in text for word in CONFLICT_WORDS) and NO_CONFLICT not in text:
+        return "conflict"
+    return "missing" if any(word in text for word in MISSING_WORDS) else ""
+
+
+def quotes_of(proof: str) -> list[str]:
+    """The quotes of a proof: its lines, without marks of quotation."""
+    lines = (line.strip().lstrip("-•* ").strip("\"'“”") for line in proof.splitlines())
+    return [line for line in lines if line and line.lower() not in ("none", "none.", "n/a")]
+
+
+def same_text(given: str, expected: str) -> bool:
+    """Whether two answers are the same, apart from case, spaces and a last dot.
+
+    >>> same_text(" 12  MG. ", "12 mg")
+    True
+    """
+    left, right = (" ".join(text.lower().split()).rstrip(".") for text in (given, expected))
+    return left == right
 
 
 def drawn_case(rng: np.random.Generator, kinds: tuple[Kind, ...] = KINDS) -> Case:
@@ -153,8 +201,11 @@ def _read_case(line: str, where: str) -> Case:
     if not parted:
         raise InvalidArgument(f"{where}: expected a context, an empty line and a question, got {shorten(asked)}")
     expected = _expected(answered)
-    final = str(expected.get("final", ""))
-    return Case(context, question, _kind(final), final, str(expected.get("proof", "")))
+    final, proof = str(expected.get("final", "")), expected.get("proof", "")
+    if not final.strip():
+        raise InvalidArgument(f"{where}: expected a final answer, got {shorten(answered)}")
+    quotes = "\n".join(map(str, proof)) if isinstance(proof, list) else str(proof)
+    return Case(context, question, KIND_OF[abstention(final)], final, quotes)
 
 
 def _expected(answered: Any) -> dict[str, Any]:
@@ -163,8 +214,3 @@ def _expected(answered: Any) -> dict[str, Any]:
     except (ValueError, TypeError):
         found = None
     return found if isinstance(found, dict) else {"final": str(answered), "proof": ""}
-
-
-def _kind(final: str) -> Kind:
-    text = final.lower()
-    return "conflict" if "conflict" in text else "missing" if "does not contain" in text else "answer"

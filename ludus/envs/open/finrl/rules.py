@@ -70,7 +70,7 @@ class State(NamedTuple):
     market: Market
 
 
-class Told(NamedTuple):
+class Info(NamedTuple):
     """What is told beside rewards."""
 
     outcome: int
@@ -221,7 +221,7 @@ def observe(state: State, params: Params) -> Any:
     return seen
 
 
-def inform(state: State, params: Params) -> Told:
+def inform(state: State, params: Params) -> Info:
     """What the account is worth, and at the end whether that is more than holding had made of it."""
     value = value_of(state.cash, state.prices, state.holdings)
     outcome, won = 0, False
@@ -233,4 +233,4 @@ def inform(state: State, params: Params) -> Told:
             start += shares * state.first[stock]
         won = value > start and value > start * held
         outcome = SUCCESS if won else FAILURE
-    return Told(outcome, won, value, state.turbulence, state.day, state.trades, state.paid)
+    return Info(outcome, won, value, state.turbulence, state.day, state.trades, state.paid)

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import urllib.error
 import urllib.request
 from abc import ABC, abstractmethod
@@ -22,6 +23,8 @@ REQUEST_TIMEOUT_S = 20.0
 MAX_BODY_BYTES = 32 << 20
 PAGE, MAX_PAGES = 50, 20
 """Repositories that a forge tells at a time, and how often it is asked for more."""
+GIT_PATH = re.compile(r"/[\w-][\w.-]*/[\w-][\w.-]*/(?:info/refs\?service=)?git-(?:upload|receive)-pack", re.ASCII)
+"""What git asks a forge for: a repository's refs and packs, and none of the pages and none of the API that is there."""
 PASSED = ("content-type", "content-encoding", "git-protocol", "accept")
 BARE = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[http]\n\treceivepack = true\n[gc]\n\tauto = 0\n"
 
@@ -43,6 +46,8 @@ class Forge(ABC):
         if where.scheme != "http" or where.netloc != HOST or request.method not in ("GET", "POST", "HEAD"):
             return ForgeResponse(403, {"Content-Type": "text/plain"}, b"there is no network but the forge\n")
         path = where.path + (f"?{where.query}" if where.query else "")
+        if GIT_PATH.fullmatch(path) is None:  # the agent speaks with the rights of whoever gave user and password
+            return ForgeResponse(404, {"Content-Type": "text/plain"}, b"there is nothing here but repositories\n")
         headers = {name: value for name, value in request.headers.items() if name in PASSED}
         return self.answer(request.method, path, headers, body)
 
@@ -168,13 +173,23 @@ class RemoteForge(Forge):
             self.base + path, body if method == "POST" else None, headers | self._headers, method=method
         )
         try:
-            with urllib.request.urlopen(request, timeout=REQUEST_TIMEOUT_S) as told:  # noqa: S310
+            with _STRAIGHT.open(request, timeout=REQUEST_TIMEOUT_S) as told:
                 kept = {name: value for name, value in told.headers.items() if name.lower() == "content-type"}
                 return ForgeResponse(told.status, kept, told.read(MAX_BODY_BYTES))
         except urllib.error.HTTPError as error:
             return ForgeResponse(error.code)
         except OSError as error:
             return ForgeResponse(502, {"Content-Type": "text/plain"}, str(error).encode())
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would take user and password along, wherever it leads; its status is the answer."""
+
+    def redirect_request(self, *_: object) -> None:
+        """None: nothing is asked for elsewhere."""
+
+
+_STRAIGHT = urllib.request.build_opener(_NoRedirect)
 
 
 def forge_of(url: str | None, username: str | None, password: str | None) -> RemoteForge | None:

@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
-    Told = tuple[dict[str, Any], bytes]
+    Message = tuple[dict[str, Any], bytes]
     Files = list[tuple[str, int, int]]
 
 __all__ = ["main"]
@@ -46,8 +46,8 @@ class Channel:
 
     def __init__(self) -> None:
         self.lock, self.count = threading.Lock(), 0
-        self.waiting: dict[int, SimpleQueue[Told]] = {}
-        self.calls: SimpleQueue[Told] = SimpleQueue()
+        self.waiting: dict[int, SimpleQueue[Message]] = {}
+        self.calls: SimpleQueue[Message] = SimpleQueue()
 
     def read(self) -> None:
         """Until the host closes."""
@@ -69,9 +69,9 @@ class Channel:
             while view:
                 view = view[os.write(CHANNEL, view) :]
 
-    def ask(self, head: dict[str, Any], data: bytes) -> Told:
+    def ask(self, head: dict[str, Any], data: bytes) -> Message:
         """Ask the host, and wait."""
-        answer: SimpleQueue[Told] = SimpleQueue()
+        answer: SimpleQueue[Message] = SimpleQueue()
         with self.lock:
             self.count += 1
             number = self.count
@@ -91,7 +91,7 @@ def taken(number: int, size: int) -> bytes:
     return bytes(data)
 
 
-class Forge:
+class ForgeProxy:
     """What git sees of the forge: an HTTP proxy on a loopback of this sandbox alone, or two pipes."""
 
     def __init__(self, channel: Channel, home: str, relay: str) -> None:
@@ -211,7 +211,7 @@ class Work:
         self.root = os.path.join(self.home, "workspace" if role == "workspace" else "repositories")
         os.mkdir(self.root)
         self.channel = Channel()
-        self.forge = Forge(self.channel, self.home, relay) if role == "workspace" else None
+        self.forge = ForgeProxy(self.channel, self.home, relay) if role == "workspace" else None
 
     def serve(self) -> None:
         """Answer calls."""
@@ -236,7 +236,7 @@ class Work:
             raise ValueError("expected a path inside of /workspace, got one that leads outside")
         return where
 
-    def do_put(self, data: bytes, files: Files) -> Told:
+    def do_put(self, data: bytes, files: Files) -> Message:
         """Write files: path, mode and size of each, and all contents in a row."""
         at = 0
         for path, mode, size in files:
@@ -248,7 +248,7 @@ class Work:
             at += size
         return {}, b""
 
-    def do_write(self, data: bytes, path: str) -> Told:
+    def do_write(self, data: bytes, path: str) -> Message:
         """Write a file of the workspace, with the folders above it."""
         where = self.place(path)
         if ".git" in os.path.relpath(where, self.root).split("/"):
@@ -258,7 +258,7 @@ class Work:
             file.write(data)
         return {}, b""
 
-    def do_read(self, data: bytes, path: str, limit: int) -> Told:
+    def do_read(self, data: bytes, path: str, limit: int) -> Message:
         """The beginning of a file."""
         where = self.place(path)
         if not stat.S_ISREG(os.stat(where).st_mode):
@@ -266,7 +266,7 @@ class Work:
         with open(where, "rb") as file:
             return {"size": os.fstat(file.fileno()).st_size}, file.read(limit)
 
-    def do_list(self, data: bytes, path: str) -> Told:
+    def do_list(self, data: bytes, path: str) -> Message:
         """The names in a folder, a slash behind folders."""
         where = self.place(path)
         names = sorted(os.listdir(where))[:MAX_FILES]
@@ -276,7 +276,7 @@ class Work:
 
     def do_run(
         self, data: bytes, argv: list[str], folder: str, deadline: float, limit: int, variables: dict[str, str]
-    ) -> Told:
+    ) -> Message:
         """Run git; what it prints is cut to the limit."""
         where = self.place(folder)
         if not os.path.isdir(where):
@@ -296,13 +296,13 @@ class Work:
             "dropped": sum(map(len, texts)) - sum(map(len, kept)),
         }, b"".join(kept)
 
-    def do_setup(self, data: bytes, commands: list[list[str]], folder: str, variables: dict[str, str]) -> Told:
+    def do_setup(self, data: bytes, commands: list[list[str]], folder: str, variables: dict[str, str]) -> Message:
         """Commands that prepare a repository; those that fail are meant to, as a merge with a conflict is."""
         for argv in commands:
             started(["git", *argv], self.place(folder), {**os.environ, **variables}, b"", 10.0)
         return {}, b""
 
-    def do_dump(self, data: bytes, folder: str) -> Told:
+    def do_dump(self, data: bytes, folder: str) -> Message:
         """A repository as grading wants it: what git keeps, without what could run; and the files beside it."""
         where = self.place(folder)
         found: list[tuple[str, int, int]] = []
@@ -318,7 +318,7 @@ class Work:
 
     # --- the server ---
 
-    def do_http(self, data: bytes, method: str, path: str, headers: dict[str, str], deadline: float) -> Told:
+    def do_http(self, data: bytes, method: str, path: str, headers: dict[str, str], deadline: float) -> Message:
         """A request, answered by git's own `http-backend`."""
         where, _, query = path.partition("?")
         environment = {
@@ -342,13 +342,13 @@ class Work:
         status = 504 if late else int(found.pop("Status", "200").split()[0]) if head else 500
         return {"status": status, "headers": found}, body
 
-    def do_clear(self, data: bytes) -> Told:
+    def do_clear(self, data: bytes) -> Message:
         """Remove every repository, and say that nothing is left."""
         removed(self.root)
         os.mkdir(self.root)
         return {"left": os.listdir(self.root)}, b""
 
-    def do_import(self, data: bytes, files: Files) -> Told:
+    def do_import(self, data: bytes, files: Files) -> Message:
         """Look into a repository that came out of a workspace: a fresh one with its objects and refs."""
         place = os.path.join(self.home, "imported")
         removed(place)
@@ -369,11 +369,11 @@ class Work:
             return {"failed": "expected a repository"}, b""
         return self._looked(place)
 
-    def do_look(self, data: bytes, name: str) -> Told:
+    def do_look(self, data: bytes, name: str) -> Message:
         """Look into a repository of the forge."""
         return self._looked(os.path.join(self.root, name))
 
-    def _looked(self, place: str) -> Told:
+    def _looked(self, place: str) -> Message:
         asked = (
             ["cat-file", "--batch-all-objects", "--batch"],
             ["for-each-ref", "--format=%(refname) %(objectname)"],

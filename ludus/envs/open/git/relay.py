@@ -18,7 +18,7 @@ LONG_COMMAND = 90
 """Of a push: shorter lines name no two objects."""
 
 
-class Forge:
+class PipedRepository:
     """One repository, behind two pipes that all helpers share."""
 
     def __init__(self, url: str) -> None:
@@ -90,7 +90,7 @@ def packets() -> list[bytes]:
     return found
 
 
-def fetch(forge: Forge) -> None:
+def fetch(forge: PipedRepository) -> None:
     """Questions and answers of protocol 2, until git has heard enough."""
     say(b"\n" + forge.advertised("git-upload-pack", "version=2"))
     while True:
@@ -100,7 +100,7 @@ def fetch(forge: Forge) -> None:
         say(forge.post("git-upload-pack", b"".join(asked), "version=2"))
 
 
-def push(forge: Forge) -> None:
+def push(forge: PipedRepository) -> None:
     """Commands, objects unless all are deletions, and a report."""
     say(b"\n" + forge.advertised("git-receive-pack", ""))
     asked = packets()
@@ -113,7 +113,7 @@ def push(forge: Forge) -> None:
 
 def main(url: str) -> None:
     """Answer git's commands."""
-    forge = Forge(url)
+    forge = PipedRepository(url)
     while True:
         line = sys.stdin.buffer.readline().decode().strip()
         if line == "capabilities":

@@ -32,17 +32,16 @@ def table_of(
 ) -> Table:
     """Who plays which seat."""
     players = int(beginning.game.num_players())
-    if agent is None:
-        text = os.environ.get(PLAYER, "0")
-        agent = int(text) if text.isdecimal() else -1
-    if type(agent) is not int or not 0 <= agent < players:
+    text = os.environ.get(PLAYER, "0")
+    asked = (int(text) if text.isdecimal() else text) if agent is None else agent
+    if type(asked) is not int or not 0 <= asked < players:
         raise InvalidArgument(
             f"OpenSpiel agent_player: expected one of {list(range(players))}, the seats of {beginning.name}, "
-            f"got {shorten(agent)}"
+            f"got {shorten(asked)}"
         )
     if opponent is None:
         opponent = os.environ.get(OPPONENT, "random")
-    return Table(agent, known_opponent(opponent, beginning.game, simulations), simulations, look)
+    return Table(asked, known_opponent(opponent, beginning.game, simulations), simulations, look)
 
 
 def action_space_of(beginning: Position) -> Discrete:

@@ -24,7 +24,7 @@ OPTIONS = (
 )
 
 
-class Run:
+class Simulation:
     """One simulation, and what has been waited so far, vehicle by vehicle and lane by lane."""
 
     def __init__(self, libsumo: Any) -> None:
@@ -134,7 +134,7 @@ def main(packages: str) -> None:
     sys.meta_path.append(Packages(packages))  # pyright: ignore[reportArgumentType]  (older finders have less)
     import libsumo  # pyright: ignore[reportMissingTypeStubs]  (found only now)
 
-    run = Run(libsumo)
+    run = Simulation(libsumo)
     with socket.socket(fileno=CHANNEL) as channel:
         while True:
             question = json.loads(taken(channel, int.from_bytes(taken(channel, 4), "big")))

@@ -73,6 +73,7 @@ class Simulation:
         self._process: _Process | None = None
         self._run: SumoRun | None = None
         self._plans: list[Plan] = []
+        self._last = Measures()
 
     def measured(self, run: SumoRun, plans: list[Plan]) -> Measures:
         """What is there after all plans of a run; only those that the process has not seen are played."""
@@ -81,15 +82,14 @@ class Simulation:
             if process is None or run != self._run or self._plans != plans[: len(self._plans)]:
                 process = self._begin(run)
             self._touch()
-            measures = Measures()
             try:
                 for seconds, changes in plans[len(self._plans) :]:
-                    measures = process.ask(STEP_SECONDS, do="advance", seconds=seconds, changes=changes)
+                    self._last = process.ask(STEP_SECONDS, do="advance", seconds=seconds, changes=changes)
                     self._plans.append((seconds, changes))
             except BaseException:
                 self._end()
                 raise
-            return measures
+            return self._last
 
     def close(self) -> None:
         """End the process, if there is one; harmless twice."""
@@ -100,7 +100,7 @@ class Simulation:
         self._end()
         _make_place()
         process = _Process(run)
-        self._process, self._run, self._plans = process, run, []
+        self._process, self._run, self._plans, self._last = process, run, [], Measures()
         return process
 
     def _end(self) -> None:

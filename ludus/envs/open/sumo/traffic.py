@@ -56,10 +56,17 @@ class SumoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
                 raise InvalidArgument(
                     f"SumoRL: expected settings out of {list(known)}, got {name!r}{did_you_mean(name, known)}"
                 )
-        try:
-            return msgspec.convert(dict(settings), cls, strict=False)
-        except msgspec.ValidationError as error:
-            raise InvalidArgument(f"SumoRL: {shorten(str(error), 200)}") from None
+        kinds = {one.name: one.type for one in msgspec.structs.fields(cls)}
+        return cls(**{name: _read(name, value, kinds[name]) for name, value in settings.items()})
+
+
+def _read(name: str, value: Any, kind: Any) -> Any:
+    """A setting, of text too, since that is what environment variables are."""
+    try:
+        return msgspec.convert(value, kind, strict=False)
+    except msgspec.ValidationError as error:
+        expected = str(error).partition(",")[0].removeprefix("Expected ").replace("`", "")
+        raise InvalidArgument(f"SumoRL {name}: expected {expected}, got {shorten(value)}") from None
 
 
 class LightView:

@@ -11,6 +11,7 @@ import random
 import sys
 import threading
 from collections.abc import Generator
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -89,6 +90,7 @@ def package() -> Any:
             if callable(getattr(inner, "pos_tag", None)):
                 inner.pos_tag = nouns
         _keep_dictionaries()
+        _count_armies()
         return found
 
 
@@ -108,6 +110,20 @@ def _keep_dictionaries() -> None:
 
     read_once.kept = kept  # pyright: ignore[reportFunctionMemberAccess]
     lists.EnglishDictionary._load_dic = read_once
+
+
+@cache
+def _count_armies() -> None:
+    """Have Stratego count pieces on its board: its own list fails at a defused bomb, and takes winner 0 for none."""
+    stratego: Any = import_module("textarena.envs.Stratego.env").StrategoEnv
+
+    def count(self: Any) -> None:
+        pieces = [cell for row in self.board for cell in row if isinstance(cell, dict)]
+        for player in (0, 1):
+            if not any(one["player"] == player and one["rank"] not in ("Bomb", "Flag") for one in pieces):
+                self.state.set_winner(1 - player, reason=f"Player {player} has no more movable pieces.")
+
+    stratego._check_winner = count
 
 
 def _module(name: str) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from ludus.envs.open.textarena.game import Game, Turn
 from ludus.envs.open.textarena.guard import RandomStates, guarded, package
 from ludus.envs.open.textarena.package_games import CANNOT, PLAYERS
-from ludus.envs.open.textarena.package_moves import MOVES
+from ludus.envs.open.textarena.package_moves import BLOCKED, COMPLETE, MOVES
 from ludus.envs.open.textarena.package_opponents import LOOKED_AHEAD, after, legal_move, minimax_move
 from ludus.errors import InvalidArgument, did_you_mean, shorten
 from ludus.rendering import Choice, choice
@@ -25,6 +25,8 @@ MAX_TRIED, MAX_BUTTONS = 200, 60
 OWN = ("num_players", "opponent")
 EXHAUSTING = ("IndianPoker", "LetterAuction", "SpellingBee", "WordChains")
 """Who has no more chips or words has lost."""
+OVERHEARD = ("Stratego",)
+"""Whose boards the package shows both players, each other's pieces included."""
 ILLEGAL = -0.05
 
 
@@ -94,6 +96,8 @@ class PackageGame(Game):
     def _look(self) -> str:
         """Take what is new for the player to move."""
         self.player, observation = self.inner.get_observation()
+        if self.base in OVERHEARD:
+            observation = _own_board(observation)
         shown = self._as_shown(observation)
         self.transcript = shown if self.opponent == "none" or self.player == 0 else self.transcript
         said = [(kind, text) for _, text, kind in observation] if isinstance(observation, list) else []
@@ -140,9 +144,10 @@ class PackageGame(Game):
             illegal = self._errors() > before
             if not over or self.opponent == "none":  # the last board is for the one who moved, not an opponent's cards
                 self._look()
-            over = over or self._answers() or not self.moves()
+            over = over or self._answers() or self._is_blocked()
             text = self._text
         if over:
+            self.player = mover  # what is shown at the end is theirs, and no opponent's
             return self._ended(mover if self.opponent == "none" else 0, illegal)
         if illegal:
             return Turn(text, illegal_move=True, components={"illegal_move": ILLEGAL}, paid=0.0)
@@ -156,13 +161,27 @@ class PackageGame(Game):
         for _ in range(MAX_ANSWERS):
             if self.opponent == "none" or self.player == 0:
                 return False
-            if not self.moves():
+            if self._is_blocked():
                 return True
             move = minimax_move(self, self.rng) if self.opponent == "minimax" else self.random(self.rng)
-            if bool(self.inner.step(move)[0]):
+            try:
+                over = bool(self.inner.step(move)[0])
+            except Exception as error:
+                self.inner.state.game_info[self.player] |= {"invalid_move": True, "reason": shorten(str(error), 100)}
+                return True
+            if over:
                 return True
             self._look()
         return True
+
+    def _is_blocked(self) -> bool:
+        """Whether the player to move cannot move at all."""
+        moves = self.moves()
+        blocked = not moves or (self.base in COMPLETE and all(after(self, move) is None for move in moves))
+        winner = BLOCKED[self.base](self) if blocked and self.base in BLOCKED else None
+        if winner is not None:
+            self.inner.state.set_winner(winner, reason=f"Player {self.player} cannot move: player {winner} wins.")
+        return blocked
 
     def _ended(self, player: int, illegal: bool) -> Turn:
         rewards, told = self.inner.close()
@@ -196,8 +215,8 @@ class PackageGame(Game):
         """Moves that are known of it, that the game lists, or that it gives as examples."""
         if self.base in MOVES:
             return MOVES[self.base](self)
-        found = self._listed()
-        if found:
+        found = self.listed()
+        if found is not None:
             return found
         told = self._told()
         return list(dict.fromkeys(BRACKETED.findall(f"{self.prompt()}\n{told}"))) or ["[pass]"]
@@ -205,14 +224,16 @@ class PackageGame(Game):
     def _told(self) -> str:
         return "\n".join(self.seen.get(self.player, [])[-4:])
 
-    def _listed(self) -> list[str]:
+    def listed(self) -> list[str] | None:
+        """The moves that the game lists, none of them where its list is empty; None where there is no list."""
         told = self._told()
         places = list(LISTED.finditer(told))
-        return list(dict.fromkeys(BRACKETED.findall(told[places[-1].end() :]))) if places else []
+        last = told[places[-1].end() :] if places else "."
+        return list(dict.fromkeys(BRACKETED.findall(last))) or (None if last.strip() else [])
 
     def choices(self) -> list[Choice]:
         """A button for each legal move, where they are known and few."""
-        moves = self.moves() if self.base in MOVES or self._listed() else []
+        moves = self.moves() if self.base in MOVES or self.listed() else []
         legal = [move for move in moves if after(self, move) is not None] if len(moves) <= MAX_TRIED else []
         return [choice(move.strip("[]"), {"message": move}) for move in legal] if len(legal) <= MAX_BUTTONS else []
 
@@ -225,6 +246,12 @@ class PackageGame(Game):
         return minimax_move(self, rng) if self.base in LOOKED_AHEAD and self.players == 2 else self.random(rng)
 
     settings: ClassVar[dict[str, Any]] = {}
+
+
+def _own_board(observation: list[Any]) -> list[Any]:
+    """Without boards but the last, which is that of the player to move."""
+    boards = [number for number, (_, _, kind) in enumerate(observation) if kind.name == "GAME_BOARD"]
+    return [one for number, one in enumerate(observation) if number not in boards[:-1]]
 
 
 def _innermost(env: Any) -> Any:

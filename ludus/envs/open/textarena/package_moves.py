@@ -6,7 +6,7 @@ from typing import Any
 
 from ludus.envs.open.textarena.words import FIVE, LONG, SHORT
 
-__all__ = ["MOVES"]
+__all__ = ["BLOCKED", "COMPLETE", "MOVES"]
 
 Moves = Callable[[Any], list[str]]
 """Of a `PackageGame`: messages of the player to move."""
@@ -60,17 +60,14 @@ def alquerque(game: Any) -> list[str]:
 
 
 def breakthrough(game: Any) -> list[str]:
-    """A step ahead, as `[a2a3]`; the first row is the first rank. None where every piece is blocked."""
+    """A step ahead, as `[a2a3]`; the first row is the first rank."""
     ahead = 1 if game.player == 0 else -1
-    steps = [
-        (row, column, row + ahead, column + right)
+    return [
+        f"[{FILES[column]}{row + 1}{FILES[column + right]}{row + ahead + 1}]"
         for row, column in _own(game, "WB")
         for right in (-1, 0, 1)
         if _inside(game, row + ahead, column + right)
     ]
-    if not any(game.inner._is_valid_move(game.player, *one) for one in steps):
-        return []  # the package would ask the player for ever: its pieces take aslant, and go nowhere else so
-    return [f"[{FILES[column]}{row + 1}{FILES[there]}{to + 1}]" for row, column, to, there in steps]
 
 
 def lines_of_action(game: Any) -> list[str]:
@@ -100,6 +97,11 @@ def chopsticks(game: Any) -> list[str]:
 def santorini(game: Any) -> list[str]:
     """As the game itself knows them."""
     return game.inner._get_valid_moves(game.player).split(", ")
+
+
+def spite_and_malice(game: Any) -> list[str]:
+    """As the game lists them, but for a draw where no card is left: a turn could go on so for ever."""
+    return [move for move in game.listed() or [] if game.inner.deck or move != "[draw]"]
 
 
 def ultimate_tic_tac_toe(game: Any) -> list[str]:
@@ -186,6 +188,7 @@ MOVES: dict[str, Moves] = {
     "SantoriniBaseFixed": santorini,
     "Snake": fixed("[up]", "[down]", "[left]", "[right]"),
     "SpellingBee": spelling_bee,
+    "SpiteAndMalice": spite_and_malice,
     "Surround": fixed("[up]", "[down]", "[left]", "[right]"),
     "ThreePlayerGOPS": fixed(*(f"[{card}]" for card in CARDS)),
     "ThreePlayerIPD": fixed("[1 cooperate] [2 defect]", "[0 defect] [2 cooperate]", "[0 cooperate] [1 cooperate]"),
@@ -196,3 +199,31 @@ MOVES: dict[str, Moves] = {
     "WordChains": word_chains,
 }
 """By base name."""
+
+COMPLETE = (
+    "Alquerque",
+    "Battleship",
+    "Breakthrough",
+    "Chopsticks",
+    "ConnectFour",
+    "LinesOfAction",
+    "Nim",
+    "QuantumTicTacToe",
+    "SantoriniBaseFixed",
+    "UltimateTicTacToe",
+    "WildTicTacToe",
+)
+"""Of which every legal move is among these: who is refused all of them is blocked, which not every game notices."""
+
+
+def fewest_left(game: Any) -> int | None:
+    """Who has fewer cards to get rid of, if not both have as many: a deadlock, of which the game knows one kind."""
+    left = [len(game.inner.players[player]["payoff"]) for player in (0, 1)]
+    return None if left[0] == left[1] else left.index(min(left))
+
+
+BLOCKED: dict[str, Callable[[Any], int | None]] = {
+    "SpiteAndMalice": fewest_left,
+    "Stratego": lambda game: 1 - game.player,
+}
+"""Who has won by its rules where a player cannot move and the game does not notice; of all others nobody has."""

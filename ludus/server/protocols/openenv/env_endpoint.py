@@ -4,11 +4,11 @@ import asyncio
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ludus.errors import InvalidAction, InvalidArgument, shorten
+from ludus.errors import InvalidArgument, shorten
 from ludus.remote.host import EnvHost, HostStep
 from ludus.server.access import Principal
 from ludus.server.protocols.openenv.envelope import envelope, to_json
-from ludus.server.protocols.openenv.json_format import JsonFormat, ReadAction
+from ludus.server.protocols.openenv.json_format import JsonFormat
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
 from ludus.server.session import Session
@@ -88,7 +88,7 @@ class EnvEndpoint:
     ) -> bytes:
         """Advance the episode by an action in its JSON form; `begins`: it may begin the first one, without a seed."""
         begin, form = monotonic(), self._form or await self.form()
-        reading = _reading(form, data)
+        reading = form.reading(data)
         if reading is not None and reading.answer is not None:
             return to_json(envelope(reading.answer, HostStep(None, None, False, False, {}), session.id, full))
 
@@ -113,16 +113,6 @@ class EnvEndpoint:
     async def state(self, session: Session, *, private: bool) -> bytes:
         """The episode's name, its steps, and what the author shows."""
         return to_json(await session.call(lambda hosted: shown(hosted.state(private=private), "state")))
-
-
-def _reading(form: JsonFormat, data: Any) -> ReadAction | None:
-    """What came as an action; None where only the author's own model can tell."""
-    try:
-        return form.read(data)
-    except InvalidAction:
-        if not form.has_own_model or type(data) is not dict:
-            raise
-        return None
 
 
 def _state_before(served: ServedEnv) -> dict[str, Any]:

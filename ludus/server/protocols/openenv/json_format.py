@@ -85,10 +85,14 @@ class JsonFormat:
 
     # --- actions ---
 
-    @property
-    def has_own_model(self) -> bool:
-        """Whether actions have a model of OpenEnv's, which may read what the space does not: see `reread`."""
-        return self.schemas is not None and not self.tools
+    def reading(self, data: Any) -> ReadAction | None:
+        """What came as an action; None where only the author's own model of OpenEnv's can tell: see `reread`."""
+        try:
+            return self.read(data)
+        except InvalidAction:
+            if self.schemas is None or self.tools or type(data) is not dict:
+                raise
+            return None
 
     def reread(self, data: Any, hosted: EnvHost) -> ReadAction:
         """The action as the author's own model reads it, where it is: aliases, numbers in text, validators."""
