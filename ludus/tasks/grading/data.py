@@ -11,9 +11,9 @@ import msgspec
 from ludus.errors import ChannelError, EnvError, shorten
 from ludus.sandbox import give
 from ludus.sandbox.backend import Backend
+from ludus.sandbox.framed_process import FramedProcess
 from ludus.spaces.kinds import is_dict
 from ludus.tasks.folder import check_links
-from ludus.tasks.grading.channel import FramedProcess
 from ludus.tasks.grading.stopwatch import MAX_TIMES, Stopwatch
 from ludus.tasks.run_folder import MAX_LEVELS, is_too_deep
 from ludus.tasks.sandboxes import (

@@ -13,9 +13,9 @@ import msgspec
 
 from ludus.errors import ChannelError, shorten
 from ludus.sandbox.backend import Backend
+from ludus.sandbox.framed_process import FramedProcess, Late
 from ludus.sandbox.leftovers import private_folder
 from ludus.sandbox.removal import remove_tree
-from ludus.tasks.grading.channel import FramedProcess, Late
 from ludus.tasks.grading.data import CODE, TaskData
 from ludus.tasks.grading.program import SubmittedProgram
 from ludus.tasks.grading.score import TaskScore, scored

@@ -8,7 +8,7 @@ import msgspec
 
 from ludus.errors import ChannelError, SandboxError
 from ludus.sandbox import Sandbox
-from ludus.tasks.grading.channel import FramedProcess, Late
+from ludus.sandbox.framed_process import FramedProcess, Late
 from ludus.tasks.grading.stopwatch import Stopwatch
 from ludus.tasks.packages import agent_python
 from ludus.tasks.sandboxes import SUBMISSION
