@@ -1,6 +1,7 @@
 """`ludus eval`: how good an agent is at an environment."""
 
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from typing import Annotated, Any
 
@@ -146,7 +147,7 @@ class _Shown:
         self.bar.update(self.task, advance=1, pace=pace, mean=mean)
 
 
-def _plain(found: Evaluation, agent: str) -> dict[str, Any]:
+def _plain(found: Evaluation, agent: str) -> dict[str, object]:
     return {
         "id": found.name,
         "agent": agent,
@@ -157,7 +158,7 @@ def _plain(found: Evaluation, agent: str) -> dict[str, Any]:
     }
 
 
-def _episode(one: EpisodeResult) -> dict[str, Any]:
+def _episode(one: EpisodeResult) -> Mapping[str, object]:
     return one._asdict() | {"outcome": None if one.outcome is None else one.outcome.value}
 
 

@@ -76,7 +76,7 @@ def _made(resolved: ResolvedSpec) -> tuple[AnyEnv | None, LudusError | None]:
 
 def _json(resolved: ResolvedSpec, env: AnyEnv | None) -> str:
     found = resolved.spec
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "spec": msgspec.json.decode(found.replace(isolation_record=None).to_json()),
         "package": registry.package(found),
         "security": asdict(found.security),

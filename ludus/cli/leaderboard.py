@@ -3,7 +3,7 @@
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -36,7 +36,7 @@ def show_leaderboard(
         say(f"not shown: {one}", "yellow")
 
 
-def _plain(board: Leaderboard) -> dict[str, Any]:
+def _plain(board: Leaderboard) -> dict[str, object]:
     lines = [
         {**one._asdict(), "score": one.score._asdict(), "normal": one.normal, "returns": one.returns.tolist()}
         for one in board.lines

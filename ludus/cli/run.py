@@ -50,7 +50,7 @@ def run(
         out.print(_table(name, played))
 
 
-def _plain(episode: PlayedEpisode) -> dict[str, Any]:
+def _plain(episode: PlayedEpisode) -> dict[str, object]:
     return {
         "seed": episode.seed,
         "steps": episode.steps,

@@ -84,7 +84,13 @@ def serve(
     given = _given(workers=workers, isolation=isolation, max_sessions=max_sessions, idle_seconds=idle)
     given |= _given(deadline=deadline, record=record, record_level=record_level, mode=mode.lower(), install=install)
     given |= _given(variables=variables(variable or []))
-    listening = {"host": host, "port": port, "unix": unix, "hosts": tuple(allow_host or ()), "insecure": insecure}
+    listening: dict[str, Any] = {
+        "host": host,
+        "port": port,
+        "unix": unix,
+        "hosts": tuple(allow_host or ()),
+        "insecure": insecure,
+    }
     listening |= {"tls_cert": tls_cert, "tls_key": tls_key, "pages": pages}
     if token:
         say("warning: a token on the command line can be read by others on this machine", "yellow")
@@ -121,7 +127,7 @@ def variables(words: list[str]) -> dict[str, str]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _given(**options: Any) -> dict[str, Any]:
+def _given(**options: object) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from ludus.cli.console import out
 from ludus.cli.tokens import given_token
 from ludus.errors import AccessDenied, ConnectionLost, InvalidArgument, ServiceError, SessionLost
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["sessions"]
 
@@ -61,13 +62,13 @@ class ServerAdmin:
         """What it answers, as JSON."""
         try:
             status, body = self._ask(method, path)
-            answer = msgspec.json.decode(body)
+            answer: Any = msgspec.json.decode(body)
         except (OSError, http.client.HTTPException, msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise ConnectionLost(f"{self.url}: expected a Ludus server, got {error}") from error
         if status == 200:
             return answer
         kind = {401: AccessDenied, 403: AccessDenied, 404: SessionLost}.get(status, ServiceError)
-        raise kind(f"{self.url}: {answer.get('detail', status) if isinstance(answer, dict) else status}")
+        raise kind(f"{self.url}: {answer.get('detail', status) if is_dict(answer) else status}")
 
     def _ask(self, method: str, path: str) -> tuple[int, bytes]:
         if self._secured:

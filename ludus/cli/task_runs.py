@@ -2,7 +2,6 @@
 
 import threading
 import webbrowser
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,20 +13,24 @@ from rich.table import Table
 from rich.text import Text
 
 from ludus.cli.console import err, out, say
+from ludus.core import Step
 from ludus.errors import InvalidArgument
 from ludus.evaluate.task_page import AGENT_HEADS, TASK_HEADS, agent_cells, report_page, task_cells
 from ludus.evaluate.task_report import TaskReport, task_report
 from ludus.server.extra import serve_extra
+from ludus.spaces.kinds import is_dict, is_list_or_tuple
 from ludus.tasks import Task, find_task
 from ludus.tasks.agents.agent import TaskAgent
-from ludus.tasks.agents.batch import PlannedRun, RunProgress, planned_runs, run_jobs
+from ludus.tasks.agents.batch import MakeAgent, PlannedRun, RunProgress, planned_runs, run_jobs
 from ludus.tasks.agents.choice import AGENTS, chosen_agent
+from ludus.tasks.agents.episode import Watch
 from ludus.tasks.agents.model import ModelOptions
 from ludus.tasks.agents.replay import fork_run, replay_run
 from ludus.tasks.agents.result import RunResult, find_results, read_result
 from ludus.tasks.agents.run import RunOptions, run_task
 from ludus.tasks.journal import Journal
 from ludus.tasks.linter import LintFinding, lint
+from ludus.tools import Call, ToolOutcome
 
 __all__ = ["compare", "fork", "replay", "run_agent"]
 
@@ -113,9 +116,9 @@ def _run_one(
     options: RunOptions,
     *,
     as_json: bool,
-    tell: Callable[[Any, Any], None] | None = None,
+    tell: Watch | None = None,
 ) -> None:
-    def watch(call: Any, step: Any) -> None:
+    def watch(call: Call, step: Step[ToolOutcome]) -> None:
         if tell is not None:
             tell(call, step)
         if not as_json:
@@ -144,7 +147,7 @@ def tell_findings(findings: tuple[LintFinding, ...] | list[LintFinding]) -> None
 # --- many ---
 
 
-def _run_all(jobs: list[PlannedRun], make_agent: Any, workers: int, *, quiet: bool) -> list[RunResult]:
+def _run_all(jobs: list[PlannedRun], make_agent: MakeAgent, workers: int, *, quiet: bool) -> list[RunResult]:
     board = _Board(len(jobs))
     if quiet or not out.is_terminal:
         return run_jobs(jobs, make_agent, workers=workers, watch=None if quiet else board.say)
@@ -219,13 +222,13 @@ def _report(results: list[RunResult], html: Path | None, *, as_json: bool) -> No
         out.print(f"{html}: the report", markup=False)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> object:
     """Lines of a report with the names of what they have."""
     if hasattr(value, "_asdict"):
         return {name: _plain(one) for name, one in value._asdict().items()}
-    if isinstance(value, dict):
+    if is_dict(value):
         return {str(name): _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+    return [_plain(one) for one in value] if is_list_or_tuple(value) else value
 
 
 def _tell_ends(report: TaskReport) -> None:

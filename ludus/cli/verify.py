@@ -37,7 +37,7 @@ def verify_results(
         raise typer.Exit(NOT_CONFIRMED)
 
 
-def _plain(found: Verification) -> dict[str, Any]:
+def _plain(found: Verification) -> dict[str, object]:
     return {
         **found._asdict(),
         "confirmed": bool(found),

@@ -80,9 +80,9 @@ class AsyncRemoteEnv:
         self.spec = spec_of(getattr(session, "welcome", None))
         self.num_envs: int | None = codec.num_envs if isinstance(codec, BatchCodec) else None
 
-    async def _do(self, talk: Flow[T]) -> T:
+    async def _do(self, flow: Flow[T]) -> T:
         async with self._turn:
-            return await run_flow_async(talk, self._line)
+            return await run_flow_async(flow, self._line)
 
     async def _ask(self, request: NetworkRequest, kind: type[T]) -> T:
         session, line = self._session, self._line

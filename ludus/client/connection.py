@@ -53,7 +53,7 @@ class ConnectOptions(TypedDict, total=False):
     session: str
     """The id of a session to go on with."""
     takeover: bool
-    """Whether to run_flow that session although another client does."""
+    """Whether to drive that session although another client does."""
     tls: "SSLContext | None"
     """Whose certificates are trusted."""
     image: "ImagePolicy | None"

@@ -172,7 +172,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
         """The same session without `await`, in a running event loop too."""
         return SyncClient(self)
 
-    # --- talks ---
+    # --- flows ---
 
     def _connected(self) -> Flow[Self]:
         if self._session is None:
@@ -205,34 +205,34 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
 
     # --- how they are carried out ---
 
-    def _do(self, talk: Flow[T], *, opens: bool = True, wait: bool = False) -> Any:
+    def _do(self, flow: Flow[T], *, opens: bool = True, wait: bool = False) -> Any:
         if not wait and _in_event_loop():
-            return self._awaiting(talk, opens)
+            return self._awaiting(flow, opens)
         if self._awaited:
-            talk.close()
+            flow.close()
             raise ServiceError("EnvClient: expected `await`, as for the calls before, got a call without; use .sync()")
         if self._line is None and opens:
             access = self._reached()
             self._line = SocketTransport(access)
             self._held.append(self._line.close)
         try:
-            return run_flow(talk, self._line)
+            return run_flow(flow, self._line)
         finally:
             if not opens:
                 self._finish()
 
-    async def _awaiting(self, talk: Flow[T], opens: bool) -> T:
+    async def _awaiting(self, flow: Flow[T], opens: bool) -> T:
         import asyncio  # here already: somebody awaits this
 
         if self._line is not None and not self._awaited:
-            return self._do(talk, opens=opens, wait=True)
+            return self._do(flow, opens=opens, wait=True)
         if self._line is None and opens:
             access = await asyncio.to_thread(self._reached)
             from ludus.client.async_transport import AsyncSocketTransport  # asyncio is loaded for it
 
             self._line, self._awaited = AsyncSocketTransport(access), True
         try:
-            return await run_flow_async(talk, self._line)
+            return await run_flow_async(flow, self._line)
         finally:
             if not opens:
                 await asyncio.to_thread(self._finish)

@@ -1,7 +1,8 @@
-"""Talks: what a client says and waits for, as generators without I/O, and the two drivers that carry them out.
+"""Flows: what a client says and waits for, as generators without I/O, and the two drivers that carry them out.
 
-A flow yields effects, each the name of a method of a line and its arguments, and gets back what that method gave; what
-it raised is raised in the flow. A line that blocks and one of asyncio have the same methods, so every flow is both.
+A flow yields operations, each the name of a method of a transport and its arguments, and gets back what that method
+gave; what it raised is raised in the flow. A transport that blocks and one of asyncio have the same methods, so every
+flow is both.
 """
 
 from collections.abc import Awaitable, Callable, Generator

@@ -29,10 +29,10 @@ class SessionLink:
         self._posted: object = None
         self.finalizer = weakref.finalize(self, let_go, line, opening)
 
-    def run_flow(self, talk: Flow[T]) -> T:
-        """Carry out a talk; nobody else has the line meanwhile."""
+    def run_flow(self, flow: Flow[T]) -> T:
+        """Carry out a flow; nobody else has the transport meanwhile."""
         with self._turn:
-            return run_flow(talk, self._line)
+            return run_flow(flow, self._line)
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
 """`WireSession`: a client's end of a session, without I/O: hello, numbered requests, and lost connections.
 
-Its methods are talks. A request is sent once, and again only on a new connection: the server carries out each number
+Its methods are flows. A request is sent once, and again only on a new connection: the server carries out each number
 once, so that nothing is repeated and nothing is lost.
 """
 
@@ -223,7 +223,7 @@ class WireSession:
             if reply is not None:
                 return reply
 
-    # The two halves of a request that goes well, for who exchanges messages without a talk: every step is one.
+    # The two halves of a request that goes well, for who exchanges messages without a flow: every step is one.
 
     def number(self, request: NetworkRequest) -> tuple[int, bytes]:
         """The next number, and the message under it; a request that is too large takes no number."""

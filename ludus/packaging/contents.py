@@ -4,10 +4,13 @@ import os
 from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ludus.errors import InvalidArgument, MissingExtra
 from ludus.registry.ownership import DISTRIBUTION
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 __all__ = ["IGNORED", "SECRET", "Contents", "contents"]
 
@@ -55,7 +58,7 @@ def contents(folder: str | Path) -> Contents:
     files: dict[str, int] = {}
     left_out: dict[str, str] = {}
     waiting = [""]
-    ignoring: dict[str, Any] = {}
+    ignoring: dict[str, GitIgnoreSpec] = {}
     while waiting:
         inside = waiting.pop()
         ignoring |= _gitignore(folder, inside)
@@ -93,7 +96,7 @@ def _reason(entry: "os.DirEntry[str]") -> str:
     return ""
 
 
-def _gitignore(folder: str | Path, inside: str) -> dict[str, Any]:
+def _gitignore(folder: str | Path, inside: str) -> dict[str, "GitIgnoreSpec"]:
     """What the `.gitignore` of a folder says, if it has one, by the folder."""
     file = Path(folder, inside, ".gitignore")
     if not file.is_file():
@@ -108,7 +111,7 @@ def _gitignore(folder: str | Path, inside: str) -> dict[str, Any]:
     return {inside: GitIgnoreSpec.from_lines(file.read_text(encoding="utf8", errors="replace").splitlines())}
 
 
-def _ignored(path: str, ignoring: Mapping[str, Any], is_folder: bool) -> str:
+def _ignored(path: str, ignoring: Mapping[str, "GitIgnoreSpec"], is_folder: bool) -> str:
     """Whether the `.gitignore` of a folder above says so; the nearest that says anything counts."""
     for above in sorted(ignoring, key=len, reverse=True):
         if above and not path.startswith(f"{above}/"):

@@ -36,7 +36,7 @@ class EngineProgram:
         """The words that start it."""
         return [self.name, *(_podman_options() if self.name == "podman" else []), *arguments]
 
-    def run(self, *arguments: str, say: Callable[[str], Any] | None = None, **variables: str) -> str:
+    def run(self, *arguments: str, say: Callable[[str], object] | None = None, **variables: str) -> str:
         """Run it, and return what it printed; SandboxUnavailable where it fails, with the end of what it said."""
         process = subprocess.Popen(
             self.command(*arguments),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from importlib.metadata import Distribution
 from pathlib import Path
-from typing import Any
 
 from ludus.errors import InvalidArgument, SandboxError, shorten
 from ludus.packaging.containerfile import Base, containerfile
@@ -32,7 +31,7 @@ TAG = re.compile(
 FOLDER = "/usr/lib/ludus"
 LABEL = "ludus.packages"
 FILE = "Containerfile"
-Say = Callable[[str], Any]
+Say = Callable[[str], object]
 
 
 def build(manifest: Manifest, tag: str, engine: EngineProgram, base: Base, say: Say | None = None) -> str:

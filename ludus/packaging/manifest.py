@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import msgspec
 
@@ -16,6 +16,10 @@ from ludus.errors import InvalidSpec, LudusError, listing, shorten
 from ludus.registry.folder_code import enter_folder
 from ludus.registry.trust import IsolationRequirement
 from ludus.sandbox.deadlines import STEP_DEADLINE_S
+from ludus.spaces.kinds import is_dict, is_list
+
+if TYPE_CHECKING:
+    from ludus.sandbox import Sandbox
 
 __all__ = ["MANIFEST", "OPENENV", "Manifest", "ServiceResources", "is_folder", "read_manifest"]
 
@@ -49,7 +53,7 @@ class ServiceResources:
 
     def __post_init__(self) -> None:
         for one in fields(self):
-            value: Any = getattr(self, one.name)
+            value: object = getattr(self, one.name)
             whole = one.name in ("memory_mb", "disk_mb", "sessions")
             fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool) and value > 0
             if not fits:
@@ -117,7 +121,7 @@ class Manifest:
         """What a server is given: the spec, or `module:name` of the application."""
         return self.app or self.spec
 
-    def enter(self, isolation: Any = None) -> IsolationRequirement:
+    def enter(self, isolation: "str | Sandbox | None" = None) -> IsolationRequirement:
         """Have Python find the folder's code, for the rest of this process; the isolation that trust asks for.
 
         Where it runs isolated, by trust, its own word or `isolation`, none of it can be imported here.
@@ -166,28 +170,29 @@ def read_manifest(folder: str | Path) -> Manifest:
 # --- ludus.toml ---
 
 
-def _text(value: Any) -> bool:
+def _text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _like(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
+def _like(pattern: re.Pattern[str]) -> Callable[[object], bool]:
     return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
-def _steps(value: Any) -> bool:
+def _steps(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def _range(value: Any) -> bool:
-    numbers = isinstance(value, list) and len(value) == 2 and not any(isinstance(one, bool) for one in value)
-    return numbers and all(isinstance(one, int | float) and isfinite(one) for one in value) and value[0] <= value[1]
+def _range(value: object) -> bool:
+    if not is_list(value) or len(value) != 2 or any(isinstance(one, bool) for one in value):
+        return False
+    return all(isinstance(one, int | float) and isfinite(one) for one in value) and value[0] <= value[1]
 
 
-def _table(value: Any) -> bool:
+def _table(value: object) -> bool:
     return isinstance(value, dict)
 
 
-FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
     "name": (_like(NAME), "letters, digits, '-' and '_', beginning with a letter"),
     "environment": (_like(ENVIRONMENT), "'module:Class', as in 'maze:Maze'"),
     "version": (_like(VERSION), "a version like '0.1.0'"),
@@ -221,7 +226,7 @@ def _from_toml(folder: Path, data: Mapping[str, Any]) -> Manifest:
     return Manifest(folder, **rest, security=security, resources=resources)
 
 
-def _check(key: str, value: Any) -> None:
+def _check(key: str, value: object) -> None:
     fits, expected = FIELDS[key]
     if not fits(value):
         raise InvalidSpec(f"{key}: expected {expected}, got {shorten(value)}")
@@ -259,8 +264,8 @@ def _from_openenv(folder: Path, data: Mapping[str, Any]) -> Manifest:
 
 
 def _optional(data: Mapping[str, Any], key: str) -> dict[str, Any]:
-    found = data.get(key) or {}
-    if not isinstance(found, dict):
+    found: object = data.get(key) or {}
+    if not is_dict(found):
         raise InvalidSpec(f"{key}: expected a mapping, got {shorten(found)}")
     return found
 
@@ -287,11 +292,11 @@ def _data(path: Path) -> dict[str, Any]:
     kind = "TOML" if path.suffix == ".toml" else "YAML"
     try:
         content = read_foreign_file(path, MAX_MANIFEST_BYTES)
-        found: Any = read_foreign_toml(content) if kind == "TOML" else read_foreign_yaml(content, object, MAX_VALUES)
+        found: object = read_foreign_toml(content) if kind == "TOML" else read_foreign_yaml(content, object, MAX_VALUES)
     except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise InvalidSpec(f"expected {kind}, got {type(error).__name__}: {' '.join(str(error).split())}") from error
     if count_values(found, MAX_VALUES) > MAX_VALUES:
         raise InvalidSpec(f"expected at most {MAX_VALUES} values in {MAX_MANIFEST_BYTES} bytes, got more")
-    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
+    if not is_dict(found) or not all(isinstance(key, str) for key in found):
         raise InvalidSpec(f"expected {kind} with names as keys, got {shorten(found)}")
     return found

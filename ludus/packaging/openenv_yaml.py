@@ -1,7 +1,5 @@
 """`openenv.yaml`, written: what OpenEnv's own tools read of a folder that was made for Ludus."""
 
-from typing import Any
-
 import msgspec
 
 from ludus.packaging.manifest import Manifest
@@ -23,7 +21,7 @@ def openenv_text(manifest: Manifest) -> str:
     >>> print(openenv_text(Manifest(Path("maze"), "maze", "maze:Maze")).splitlines()[1])
     name: maze
     """
-    known: dict[str, Any] = {
+    known: dict[str, object] = {
         "spec_version": 1,
         "name": manifest.name,
         "version": manifest.version,
@@ -37,10 +35,10 @@ def openenv_text(manifest: Manifest) -> str:
     return msgspec.yaml.encode(known).decode()
 
 
-def _validation(manifest: Manifest) -> dict[str, Any]:
+def _validation(manifest: Manifest) -> dict[str, object]:
     """What its validator asks for; the range of rewards is nobody's guess: it is there where the manifest has it."""
     own = manifest.resources
-    known: dict[str, Any] = {
+    known: dict[str, object] = {
         "resources": {
             "cpu": own.cpus,
             "memory_mb": own.memory_mb,
@@ -58,7 +56,7 @@ def _validation(manifest: Manifest) -> dict[str, Any]:
     return known
 
 
-def _network(hosts: tuple[str, ...]) -> dict[str, Any]:
+def _network(hosts: tuple[str, ...]) -> dict[str, object]:
     if not hosts:
         return {"mode": "no-network"}
     return {"mode": "public"} if "*" in hosts else {"mode": "allowlist", "allowed_hosts": list(hosts)}

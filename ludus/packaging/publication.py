@@ -16,6 +16,7 @@ from ludus.packaging.engines import EngineProgram
 from ludus.packaging.image import check_tag
 from ludus.packaging.manifest import MANIFEST, OPENENV, Manifest
 from ludus.packaging.openenv_yaml import openenv_text
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["Pushed", "push_image", "push_space", "space_files"]
 
@@ -70,7 +71,7 @@ def push_space(manifest: Manifest, repository: str, *, private: bool = False, to
     return Pushed(str(made), tuple(sorted(files)), tuple(gone))
 
 
-def push_image(tag: str, engine: EngineProgram, say: Callable[[str], Any] | None = None) -> None:
+def push_image(tag: str, engine: EngineProgram, say: Callable[[str], object] | None = None) -> None:
     """Send an image that was built to the registry that its name begins with; signed in as the engine is."""
     host, slash, _ = check_tag(tag).partition("/")
     if not slash or not (host == "localhost" or "." in host or ":" in host):
@@ -93,8 +94,8 @@ def _hub() -> Any:
 def _readme(manifest: Manifest, text: str) -> str:
     """The README with the front matter that a Space needs; what it says beside that stays."""
     match = FRONT.match(text)
-    own = _front(match[1]) if match else {}
-    known: dict[str, Any] = {"title": manifest.name, "tags": ["ludus", "openenv", "reinforcement-learning"], **own}
+    own: Mapping[str, object] = _front(match[1]) if match else {}
+    known: dict[str, object] = {"title": manifest.name, "tags": ["ludus", "openenv", "reinforcement-learning"], **own}
     if manifest.license and "license" not in known:
         known["license"] = manifest.license.lower()
     front = msgspec.yaml.encode({**known, "sdk": "docker", "app_port": PORT}).decode()
@@ -102,11 +103,11 @@ def _readme(manifest: Manifest, text: str) -> str:
     return f"---\n{front}---\n\n{body.lstrip()}"
 
 
-def _front(text: str) -> Mapping[str, Any]:
+def _front(text: str) -> Mapping[str, object]:
     try:
-        found: Any = read_foreign_yaml(text.encode(), object)
+        found: object = read_foreign_yaml(text.encode(), object)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise InvalidSpec(f"{README}: expected front matter in YAML, got {' '.join(str(error).split())}") from error
-    if not isinstance(found, dict):
+    if not is_dict(found):
         raise InvalidSpec(f"{README}: expected front matter with names as keys, got {shorten(found)}")
     return found

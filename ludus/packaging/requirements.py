@@ -10,6 +10,7 @@ from ludus.core.foreign_file import read_foreign_file, read_foreign_toml
 from ludus.errors import InvalidSpec, shorten
 from ludus.packaging.manifest import Manifest
 from ludus.registry.ownership import DISTRIBUTION, MODULE
+from ludus.spaces.kinds import is_list
 from ludus.version import __version__
 
 __all__ = ["name_of", "requirements"]
@@ -49,12 +50,12 @@ def _of_project(folder: Path) -> list[str]:
         return []
     try:
         data: Any = read_foreign_toml(read_foreign_file(path))
-        found: Any = data.get("project", {}).get("dependencies", [])
+        found: object = data.get("project", {}).get("dependencies", [])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, AttributeError) as error:
         raise InvalidSpec(
             f"{path}: expected TOML with a [project] table, got {type(error).__name__}: {error}"
         ) from error
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+    if not is_list(found) or not all(isinstance(one, str) for one in found):
         raise InvalidSpec(f"{path}: project.dependencies: expected a list of text, got {shorten(found)}")
     return found
 

@@ -4,7 +4,7 @@ Not here: comparing agents over many runs, which is in `ludus.evaluate`; tasks' 
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ludus.tasks.env import TaskEnv, TaskState
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -2,12 +2,11 @@
 
 import re
 import shlex
-from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from ludus.errors import LudusError, listing, shorten
+from ludus.spaces.kinds import is_mapping
 from ludus.tools import Call, Calls, Tool, ToolError
 
 __all__ = ["call_in"]
@@ -57,10 +56,10 @@ def _help(space: Calls) -> str:
 
 def _from_json(body: str, space: Calls) -> Call:
     try:
-        data: Any = msgspec.json.decode(body)
+        data: object = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ToolError(f"expected JSON, got {error}; {_help(space)}") from None
-    if isinstance(data, Mapping) and isinstance(data.get("name"), str):  # as other protocols spell it
+    if is_mapping(data) and isinstance(data.get("name"), str):  # as other protocols spell it
         data = {"tool": data["name"], "arguments": data.get("arguments", data.get("parameters", {}))}
     try:
         return space.coerce(data, "call")
@@ -83,8 +82,8 @@ def _from_words(body: str, space: Calls) -> Call | None:
         words = shlex.split(rest)
     except ValueError:
         return None
-    given: dict[str, Any] = dict(zip(names, words, strict=False))
-    given = {name: _converted(tool, name, value) for name, value in given.items()}
+    words_by_name = dict(zip(names, words, strict=False))
+    given = {name: _converted(tool, name, value) for name, value in words_by_name.items()}
     call = Call(tool.name, given)
     return call if len(words) <= len(names) and call in space else None
 
@@ -93,7 +92,7 @@ def _takes_text(tool: Tool, name: str) -> bool:
     return tool.parameters[name].required and tool.parameters[name].type.json_schema().get("type") == "string"
 
 
-def _converted(tool: Tool, name: str, value: str) -> Any:
+def _converted(tool: Tool, name: str, value: str) -> str | int | float:
     kind = tool.parameters[name].type.json_schema().get("type")
     if kind in ("integer", "number"):
         try:

@@ -109,9 +109,9 @@ class TaskEnv(Drawn, TaskTools):
     def _clear(self) -> None:
         self._budget, self._ladder = Budget.of(self._spec), Ladder(self._spec.evaluation.resolution)
         self._score: TaskScore | None = None
-        self._scores: list[dict[str, Any]] = []
+        self._scores: list[Info] = []
         self._shown: list[tuple[str, str]] = []
-        self._command: dict[str, Any] = {}
+        self._command: Info = {}
         self._submitted = False
         self._snapshot: str | None = None
         self._previous: str | None = None
@@ -123,7 +123,7 @@ class TaskEnv(Drawn, TaskTools):
 
     # --- the episode ---
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[ToolOutcome, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Info | None = None) -> tuple[ToolOutcome, Info]:
         """Make a new workspace, with data of this seed; the observation says what is asked and what is there."""
         super().reset(seed=seed, options=options)
         self._under_way = False
@@ -391,7 +391,7 @@ class TaskEnv(Drawn, TaskTools):
 
     def _keep_score(self, score: TaskScore) -> None:
         self.measured.grading_seconds += score.seconds
-        kept: dict[str, Any] = msgspec.to_builtins(score)
+        kept: Info = msgspec.to_builtins(score)
         self._scores = [*self._scores, kept | {"step": self._budget.steps}]
 
     # --- places ---

@@ -2,7 +2,7 @@
 
 import math
 from numbers import Real
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ludus.errors import ContractViolation, shorten
 
@@ -11,7 +11,7 @@ __all__ = ["finite", "given"]
 T = TypeVar("T")
 
 
-def given(value: Any, kind: type[T], expected: str) -> T:
+def given(value: object, kind: type[T], expected: str) -> T:
     """The value; ContractViolation where it is of another kind.
 
     >>> given("text", str, "describe: expected text")
@@ -22,7 +22,7 @@ def given(value: Any, kind: type[T], expected: str) -> T:
     return value
 
 
-def finite(reward: Any) -> float:
+def finite(reward: object) -> float:
     """The reward; ContractViolation where it is no finite number: one NaN would spoil every sum that it is part of.
 
     >>> finite(1)

@@ -6,7 +6,6 @@ also what a run is replayed, forked and exported from.
 
 import os
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -14,6 +13,7 @@ from ludus.core import Env, Info, Step
 from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import TrajectoryError, shorten
 from ludus.sandbox import ShellState
+from ludus.seeding import Seed
 from ludus.tasks.budget import Budget
 from ludus.tasks.step_timing import StepTiming
 from ludus.tools import Call, ToolOutcome
@@ -41,12 +41,12 @@ class JournalEntry(msgspec.Struct, kw_only=True):
     reward: float = 0.0
     terminated: bool = False
     truncated: bool = False
-    info: dict[str, Any] = {}
+    info: Info = {}
     snapshot: str | None = None
     shell: ShellState | None = None
     budget: Budget | None = None
     best: float = 0.0
-    scores: list[dict[str, Any]] = []
+    scores: list[Info] = []
     measured: StepTiming | None = None
     """What the step took by the clock."""
 
@@ -144,7 +144,7 @@ def append_lines(path: Path, lines: bytes) -> None:
 class JournalEnv(Env[ToolOutcome, Call]):
     """An episode as its journal has it: the same steps, nothing carried out. For recorders and readers."""
 
-    def __init__(self, entries: list[JournalEntry], like: Env[Any, Any]) -> None:
+    def __init__(self, entries: list[JournalEntry], like: Env[ToolOutcome, Call]) -> None:
         self.action_space, self.observation_space = like.action_space, like.observation_space
         self.spec = like.spec
         self._entries, self._next = entries, 1
@@ -154,7 +154,7 @@ class JournalEnv(Env[ToolOutcome, Call]):
         """The actions."""
         return [one.call for one in self._entries if one.call is not None]
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[ToolOutcome, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Info | None = None) -> tuple[ToolOutcome, Info]:
         """As it was."""
         super().reset(seed=seed, options=options)
         self._next = 1

@@ -5,10 +5,10 @@ It judges nothing: a finding says which step, which rule, and the words that met
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
+from ludus.core import Info
 from ludus.tasks.journal import JournalEntry
 from ludus.tasks.spec import TaskSpec
 
@@ -54,7 +54,7 @@ def lint(spec: TaskSpec, entries: Iterable[JournalEntry]) -> list[LintFinding]:
         if call is None:
             continue
         text = "\n".join(str(one) for one in call.arguments.values())
-        command: dict[str, Any] = info.get("command") or {}
+        command: Info = info.get("command") or {}
         match = GRADER.search(text)
         if match:
             findings.append(LintFinding(number, "reads_grader", match[0]))
@@ -87,7 +87,7 @@ def _repeated(number: int, text: str, seen: _Seen) -> list[LintFinding]:
     return [LintFinding(number, "timeout_repeated", text[:80])] if seen.timed_out[text] > 1 else []
 
 
-def _ended(number: int, spec: TaskSpec, info: dict[str, Any], seen: _Seen) -> list[LintFinding]:
+def _ended(number: int, spec: TaskSpec, info: Info, seen: _Seen) -> list[LintFinding]:
     """At the end: scores that nothing in the trajectory accounts for, and graders that gave none."""
     score = info.get("score")
     if score and score.get("grader_failed"):

@@ -1,8 +1,8 @@
 """The picture of a task: the score over steps with its lines, what is left, and the last calls."""
 
 from textwrap import wrap
-from typing import Any
 
+from ludus.core import Info
 from ludus.rendering import Canvas
 from ludus.tasks.budget import Budget
 from ludus.tasks.spec import TaskSpec
@@ -16,7 +16,7 @@ BACKGROUND, CALL, OUTPUT, FAINT = "#1d1f27", "#74c0fc", "#dee2e6", "#868e96"
 SCORE, HIDDEN, LINES = "#a9e34b", "#ffd43b", {"baseline": "#4dabf7", "threshold": "#ff8787", "reference": "#b197fc"}
 
 
-def task_picture(spec: TaskSpec, budget: Budget, scores: list[dict[str, Any]], shown: list[tuple[str, str]]) -> Canvas:
+def task_picture(spec: TaskSpec, budget: Budget, scores: list[Info], shown: list[tuple[str, str]]) -> Canvas:
     """Scores are those of validations and of the end, each with its step."""
     canvas = Canvas(WIDTH, HEIGHT, background=BACKGROUND)
     canvas.text(16, 14, f"{spec.name}  ({spec.evaluation.metric})", size=16, color=OUTPUT)
@@ -33,7 +33,7 @@ def task_picture(spec: TaskSpec, budget: Budget, scores: list[dict[str, Any]], s
     return canvas
 
 
-def _chart(canvas: Canvas, spec: TaskSpec, budget: Budget, scores: list[dict[str, Any]]) -> None:
+def _chart(canvas: Canvas, spec: TaskSpec, budget: Budget, scores: list[Info]) -> None:
     left, top, width, height = CHART
     canvas.rectangle(left, top, width, height, fill="#25262b", stroke=FAINT)
     told = [one for one in scores if one.get("value") is not None]

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from ludus.core import EnvId, EnvSpec
 from ludus.errors import RegistrationError, shorten
@@ -77,7 +77,7 @@ def register_tasks(folder: str | Path) -> list[EnvSpec]:
     return [register_task(folder=file.parent) for file in sorted(Path(folder).glob(f"*/{FILE}"))]
 
 
-def _about(spec: TaskSpec) -> dict[str, Any]:
+def _about(spec: TaskSpec) -> dict[str, object]:
     found = {"tags": list(spec.tags), "license": spec.license, "author": spec.author}
     return {"nondeterministic": True, **{name: value for name, value in found.items() if value}}
 
@@ -88,7 +88,11 @@ def _full_id(id: str) -> str:
     return str(parsed._replace(namespace=parsed.namespace or NAMESPACE, version=version))
 
 
-def _path(folder: Any) -> Path:
-    if not isinstance(folder, str | os.PathLike):
+def _path(folder: object) -> Path:
+    if not _is_path(folder):
         raise RegistrationError(f"register_task: expected a path as the folder, got {shorten(folder)}")
     return Path(folder).resolve()
+
+
+def _is_path(value: object) -> TypeGuard[str | os.PathLike[str]]:
+    return isinstance(value, str | os.PathLike)

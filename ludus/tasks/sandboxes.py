@@ -6,7 +6,6 @@ Started by anybody else they are all that user, and only the sandboxes are betwe
 
 import os
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -102,7 +101,7 @@ def link_interpreter(folder: Path) -> Path:
     return folder
 
 
-def grading_means(agent: Sandbox, grader: Sandbox) -> dict[str, Any]:
+def grading_means(agent: Sandbox, grader: Sandbox) -> dict[str, object]:
     """What is between the agent and the grader, as data for the record of a run."""
     differ = drops_user() and agent.policy.user != grader.policy.user
     means = "another user" if differ else "the agent's user: only root can give a grader one of its own"

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -104,7 +103,7 @@ def applied(spec: TaskSpec, environment: Mapping[str, str] | None = None) -> Tas
     >>> applied(spec, {"MLGYM_ENV_TIMEOUT": "90"}).timeouts.of("total")
     90.0
     """
-    changes: dict[str, Any] = {}
+    changes: dict[str, float] = {}
     for name, field in TIMEOUTS.items():
         found = setting(name, environment)
         if found.value:

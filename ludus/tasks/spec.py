@@ -3,7 +3,7 @@
 import math
 import re
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -313,5 +313,5 @@ class TaskSpec(_Part, frozen=True, kw_only=True):
 
     def solution(self, name: Literal["baseline", "reference"]) -> SolutionSpec:
         """A solution of the author's; by default the files of the folder of that name."""
-        given: Any = getattr(self, name)
+        given: SolutionSpec | None = getattr(self, name)
         return SolutionSpec(folder=name) if given is None else given

@@ -1,8 +1,9 @@
 """The tools of a task: shell, files, background jobs, validation, budget and submission."""
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
+from ludus.core import Info
 from ludus.errors import LimitExceeded, SandboxError
 from ludus.sandbox import CommandResult, JobStatus
 from ludus.spaces import Text
@@ -29,7 +30,7 @@ class TaskTools(ToolEnv):
     _spec: TaskSpec
     _budget: Budget
     _ladder: Ladder
-    _command: dict[str, Any]
+    _command: Info
     _submitted: bool
     measured: StepTiming
 
@@ -236,8 +237,8 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def _plain(result: CommandResult) -> dict[str, Any]:
-    fields: dict[str, Any] = {"exit_code": result.code, "cwd": result.cwd}
+def _plain(result: CommandResult) -> Info:
+    fields: Info = {"exit_code": result.code, "cwd": result.cwd}
     for name in ("timed_out", "interrupted", "lost", "limit", "job", "signal", "dropped"):
         value = getattr(result, name)
         if value:

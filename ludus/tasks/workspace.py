@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 from ludus.errors import EnvError, InvalidArgument
 from ludus.sandbox import (
@@ -61,7 +60,7 @@ class TaskWorkspace:
             (self.base / name).mkdir(parents=True)
         link_interpreter(self.base / "bin")
         (self.base / "public").chmod(0o755)  # mounted before there is anything in it
-        found: list[Any] = []
+        found: list[TaskData | Exception] = []
         maker = Thread(target=self._make_data, args=(seed, found), name="task-data")
         maker.start()
         try:
@@ -70,11 +69,12 @@ class TaskWorkspace:
             self.open()
         finally:
             maker.join()
-        if isinstance(found[0], Exception):
-            raise found[0]
-        return found[0]
+        [made] = found
+        if isinstance(made, Exception):
+            raise made
+        return made
 
-    def _make_data(self, seed: int, found: list[Any]) -> None:
+    def _make_data(self, seed: int, found: list[TaskData | Exception]) -> None:
         try:
             found.append(make_data(self.spec, self.folder, self.base, seed=seed, backend=self._backend))
         except Exception as error:
@@ -166,7 +166,7 @@ class TaskWorkspace:
         return self.shell.guarantees
 
     @property
-    def grading(self) -> dict[str, Any]:
+    def grading(self) -> dict[str, object]:
         """What is in force around the grader, and whether it is another user than the agent."""
         grader = grader_sandbox({}, seconds=self.spec.timeouts_known.of("grading"), backend=self._backend)
         return grading_means(self.sandbox, grader)

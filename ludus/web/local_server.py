@@ -2,8 +2,7 @@
 
 import secrets
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -34,7 +33,7 @@ def secret_app(routes: Sequence[BaseRoute], secret: str) -> Starlette:
     return Starlette(routes=[Mount(f"/{secret}", routes=[*routes])], middleware=[guard])
 
 
-def page_route(entry: str) -> Callable[[Request], Any]:
+def page_route(entry: str) -> Callable[[Request], Awaitable[Response]]:
     """What answers for a page made of one entry module: itself, its script and its style."""
     early, script, style = bundle(entry)
     files = {

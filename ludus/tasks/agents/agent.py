@@ -1,7 +1,7 @@
 """`TaskAgent`: who acts in a task: it is told what is asked, and gives a call for each observation."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -97,7 +97,7 @@ class RandomTaskAgent:
         del observation
         if self._space is None or self._rng.random() < 0.05:
             return Call("submit")
-        chosen: Any = [name for name in self._space.tools if name != "submit"]
+        chosen = [name for name in self._space.tools if name != "submit"]
         return self._space.sample(mask=chosen)
 
     def recall(self, call: Call, observation: ToolOutcome) -> None:

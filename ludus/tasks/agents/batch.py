@@ -75,7 +75,7 @@ class RunProgress(msgspec.Struct, frozen=True):
     result: RunResult | None = None
 
 
-Watch = Callable[[RunProgress], None]
+RunWatch = Callable[[RunProgress], None]
 MakeAgent = Callable[[str, Task, int], TaskAgent]
 
 
@@ -93,7 +93,7 @@ def run_jobs(
     *,
     workers: int = 2,
     backend: str | Backend | None = None,
-    watch: Watch | None = None,
+    watch: RunWatch | None = None,
 ) -> list[RunResult]:
     """Make the runs, `workers` at once; their results in the order of the jobs. `watch` is told, one call at a time.
 
@@ -127,7 +127,7 @@ def run_jobs(
     return [results[at] for at in range(len(jobs))]
 
 
-def _made(job: PlannedRun, make_agent: MakeAgent, backend: str | Backend | None, tell: Watch) -> RunResult:
+def _made(job: PlannedRun, make_agent: MakeAgent, backend: str | Backend | None, tell: RunWatch) -> RunResult:
     counted, guard = [0, 0.0], _AgentGuard()
 
     def watch(call: object, step: object) -> None:

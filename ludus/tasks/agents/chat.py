@@ -5,17 +5,42 @@ What can be meant is taken; of the rest the reason is told, never a traceback.
 """
 
 import json
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, Required, TypedDict, TypeVar
 
 import msgspec
 
 from ludus.errors import shorten
+from ludus.spaces.kinds import is_dict, is_list
 
-__all__ = ["Completion", "read_completion", "read_stream"]
+__all__ = ["ChatMessage", "Completion", "FunctionCall", "read_completion", "read_stream"]
 
 MAX_COUNT = 1 << 53
 """Tokens that a server may tell of: beyond, its word is no number."""
 T = TypeVar("T")
+
+
+class CalledFunction(TypedDict):
+    """The function of a call, with its arguments as a text of JSON."""
+
+    name: str
+    arguments: str
+
+
+class FunctionCall(TypedDict):
+    """A function call, as answers and histories have it."""
+
+    id: str
+    type: str
+    function: CalledFunction
+
+
+class ChatMessage(TypedDict, total=False):
+    """A message of the history."""
+
+    role: Required[str]
+    content: str
+    tool_calls: list[FunctionCall]
+    tool_call_id: str
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,16 +51,16 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     content: str = ""
-    calls: tuple[dict[str, Any], ...] = ()
+    calls: tuple[FunctionCall, ...] = ()
     """Function calls, as the next request repeats them."""
     reasoning: str = ""
     sent: int = 0
     received: int = 0
     """Tokens, as the server tells them."""
 
-    def message(self) -> dict[str, Any]:
+    def message(self) -> ChatMessage:
         """It as a message of the history."""
-        told: dict[str, Any] = {"role": "assistant"}
+        told: ChatMessage = {"role": "assistant"}
         if self.content:
             told["content"] = self.content
         if self.calls:
@@ -53,7 +78,7 @@ class Lines(Protocol):
 
 class _Function(msgspec.Struct):
     name: str | None = None
-    arguments: Any = None
+    arguments: object = None
 
 
 class _Call(msgspec.Struct):
@@ -63,22 +88,22 @@ class _Call(msgspec.Struct):
 
 
 class _Message(msgspec.Struct):
-    content: str | list[Any] | None = None
+    content: str | list[object] | None = None
     tool_calls: list[_Call] | None = None
-    reasoning_content: Any = None
-    reasoning: Any = None
+    reasoning_content: object = None
+    reasoning: object = None
 
 
 class _Choice(msgspec.Struct):
     message: _Message | None = None
     delta: _Message | None = None
-    finish_reason: Any = None
+    finish_reason: object = None
 
 
 class _Answered(msgspec.Struct):
     choices: list[_Choice] | None = None
-    usage: Any = None
-    error: Any = None
+    usage: object = None
+    error: object = None
 
 
 _ANSWERED = msgspec.json.Decoder(_Answered)
@@ -96,7 +121,8 @@ def read_completion(data: bytes) -> Completion:
 
 def read_stream(lines: Lines) -> Completion:
     """An answer in pieces, of which the last is marked as the end."""
-    joined, calls, usage, ended = _Message(content=""), dict[int, _Call](), None, False
+    joined, calls, ended = _Message(content=""), dict[int, _Call](), False
+    usage: object = None
     while line := lines.readline():
         field, _, value = line.strip().partition(b":")
         if field != b"data":  # comments that keep the connection open, names of events
@@ -105,8 +131,9 @@ def read_stream(lines: Lines) -> Completion:
             ended = True
             break
         piece = _decoded(value)
-        if piece.error is not None:
-            raise ValueError(f"a stream that ends in an error: {shorten(str(piece.error), 300)}")
+        error = piece.error
+        if error is not None:
+            raise ValueError(f"a stream that ends in an error: {shorten(str(error), 300)}")
         usage = piece.usage or usage
         for choice in piece.choices or ():
             ended = ended or choice.finish_reason is not None
@@ -133,14 +160,15 @@ def _join(joined: _Message, calls: dict[int, _Call], delta: _Message) -> None:
         known.id = piece.id or known.id
         if piece.function is not None and known.function is not None:
             known.function.name = (known.function.name or "") + (piece.function.name or "")
-            known.function.arguments += _argument_text(piece.function.arguments, "")
+            told = _argument_text(known.function.arguments, "") + _argument_text(piece.function.arguments, "")
+            known.function.arguments = told
 
 
-def _completed(message: _Message, usage: Any) -> Completion:
+def _completed(message: _Message, usage: object) -> Completion:
     content, given = _text(message.content), message.tool_calls or []
     if not content and not given:
         raise ValueError("an answer with neither text nor calls")
-    counts: dict[str, Any] = usage if isinstance(usage, dict) else {}
+    counts: dict[str, object] = usage if is_dict(usage) else {}
     return Completion(
         content=content,
         calls=tuple(_call(one, at) for at, one in enumerate(given)),
@@ -150,20 +178,20 @@ def _completed(message: _Message, usage: Any) -> Completion:
     )
 
 
-def _call(call: _Call, at: int) -> dict[str, Any]:
+def _call(call: _Call, at: int) -> FunctionCall:
     function = call.function or _Function()
-    told = {"name": function.name or "", "arguments": _argument_text(function.arguments, "{}")}
+    told: CalledFunction = {"name": function.name or "", "arguments": _argument_text(function.arguments, "{}")}
     return {"id": call.id or f"call_{at}", "type": "function", "function": told}
 
 
-def _argument_text(arguments: Any, none: str) -> str:
+def _argument_text(arguments: object, none: str) -> str:
     """Arguments as the text that they should be."""
     if arguments is None:
         return none
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
-def _repeated(function: dict[str, str]) -> dict[str, str]:
+def _repeated(function: CalledFunction) -> CalledFunction:
     """A call for the history: servers refuse a request that has arguments in it which are no JSON."""
     try:
         msgspec.json.decode(function["arguments"])
@@ -172,13 +200,13 @@ def _repeated(function: dict[str, str]) -> dict[str, str]:
     return function
 
 
-def _text(content: Any) -> str:
+def _text(content: object) -> str:
     """Content that is text, or parts of which some are."""
     if isinstance(content, str):
         return content
-    parts: list[Any] = content if isinstance(content, list) else []
-    return "".join(one["text"] for one in parts if isinstance(one, dict) and isinstance(one.get("text"), str))
+    parts: list[object] = content if is_list(content) else []
+    return "".join(one["text"] for one in parts if is_dict(one) and isinstance(one.get("text"), str))
 
 
-def _count(told: Any) -> int:
+def _count(told: object) -> int:
     return told if type(told) is int and 0 <= told < MAX_COUNT else 0

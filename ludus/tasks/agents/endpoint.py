@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Generator
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Protocol
 
 from ludus.errors import InvalidArgument, shorten
 
@@ -103,7 +103,15 @@ def _refused(error: urllib.error.HTTPError) -> Refused:
         )
 
 
-def _retry_after(headers: Any, now: float) -> float:
+class Headers(Protocol):
+    """Of an answer."""
+
+    def get(self, name: str, /) -> str | None:
+        """One of them."""
+        ...
+
+
+def _retry_after(headers: Headers, now: float) -> float:
     """The seconds that a server asks to be left alone for; 0 where it does not, or in words that nobody knows.
 
     >>> _retry_after({"Retry-After": "7"}, 0.0), _retry_after({"Retry-After": "Thu, 01 Jan 1970 00:01:00 GMT"}, 50.0)
@@ -194,6 +202,8 @@ class _Https(urllib.request.HTTPSHandler):
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any) -> None:
+    def redirect_request(
+        self, req: object, fp: object, code: object, msg: object, headers: object, newurl: object
+    ) -> None:
         """None of them is followed: urllib raises HTTPError with the code instead."""
         del req, fp, code, msg, headers, newurl

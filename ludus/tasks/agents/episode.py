@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from ludus.core import Env, Outcome
+from ludus.core import Env, Info, Outcome, Snapshot, Step
 from ludus.tasks.agents.agent import TaskAgent
 from ludus.tasks.agents.events import AgentLog, step_events
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.journal import JournalEntry
-from ludus.tools import Call, Calls
+from ludus.tools import Call, Calls, ToolOutcome
 from ludus.trajectory import Recorder
 from ludus.trajectory.event import EventValue, Failure
 
@@ -31,7 +31,7 @@ class TaskEpisode(msgspec.Struct, kw_only=True):
     total: float = 0.0
     """The sum of all rewards."""
     outcome: str = ""
-    score: dict[str, Any] = {}
+    score: Info = {}
     """Of the hidden split."""
     seconds: float = 0.0
 
@@ -39,19 +39,24 @@ class TaskEpisode(msgspec.Struct, kw_only=True):
 class SavedStart(NamedTuple):
     """An episode as it begins.
 
-    >>> SavedStart("a snapshot", "what is asked").observation
+    >>> SavedStart(Snapshot((), (), ()), ToolOutcome("what is asked")).observation.result
     'what is asked'
     """
 
-    snapshot: Any
-    observation: Any
+    snapshot: Snapshot
+    observation: ToolOutcome
 
 
-Watch = Callable[[Call, Any], None]
+Watch = Callable[[Call, Step[ToolOutcome]], None]
 
 
 def play_episode(
-    env: Env[Any, Any], agent: TaskAgent, seed: int, *, watch: Watch | None = None, start: SavedStart | None = None
+    env: Env[ToolOutcome, Call],
+    agent: TaskAgent,
+    seed: int,
+    *,
+    watch: Watch | None = None,
+    start: SavedStart | None = None,
 ) -> TaskEpisode:
     """Play to the end; `watch` sees every call with the step that came of it. A Recorder gets the agent's events.
 
@@ -98,7 +103,7 @@ def ended_episode(entries: Sequence[JournalEntry], agent: str) -> TaskEpisode:
 
 
 def _played(
-    env: Env[Any, Any], agent: TaskAgent, episode: TaskEpisode, observation: Any, watch: Watch | None
+    env: Env[ToolOutcome, Call], agent: TaskAgent, episode: TaskEpisode, observation: ToolOutcome, watch: Watch | None
 ) -> TaskEpisode:
     record = _Record(env)
     while True:
@@ -146,7 +151,7 @@ def _words(error: BaseException) -> str:
 class _Record:
     """Where the events of an episode go: into a trajectory that is being recorded, into the folder of the run."""
 
-    def __init__(self, env: Env[Any, Any]) -> None:
+    def __init__(self, env: Env[ToolOutcome, Call]) -> None:
         self._recorder = env if isinstance(env, Recorder) else None
         self._task = env.unwrapped if isinstance(env.unwrapped, TaskEnv) else None
 

@@ -6,10 +6,10 @@ one that was recorded while it went on. What the agent itself said is in a file 
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from ludus.core import Info
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.sandbox import Change
 from ludus.tasks.journal import JournalEntry, append_lines, read_lines
@@ -64,7 +64,7 @@ def _diff(change: Change) -> str:
     return f"{sizes[0]} → {sizes[1]}"
 
 
-def _score(spec: TaskSpec, score: dict[str, Any]) -> list[EventValue]:
+def _score(spec: TaskSpec, score: Info) -> list[EventValue]:
     """A grading: the metric, and what it is worth; where there is none, why."""
     split, value, worth = score.get("split", ""), score.get("value"), float(score.get("normalised", 0.0))
     if value is None:
@@ -75,7 +75,7 @@ def _score(spec: TaskSpec, score: dict[str, Any]) -> list[EventValue]:
 
 
 def _limits(spec: TaskSpec, entry: JournalEntry) -> list[EventValue]:
-    command: dict[str, Any] = entry.info.get("command") or {}
+    command: Info = entry.info.get("command") or {}
     found: list[EventValue] = []
     if command.get("timed_out") and entry.measured is not None:
         found.append(LimitReached("command seconds", round(entry.measured.command_seconds or 0.0, 3)))
@@ -93,7 +93,7 @@ def _resources(entry: JournalEntry) -> list[EventValue]:
     return [ResourceUse(cpu_seconds=took.cpu_seconds, memory_bytes=took.peak_memory, disk_bytes=written)]
 
 
-def task_metadata(spec: TaskSpec, agent: str, seed: int) -> dict[str, Any]:
+def task_metadata(spec: TaskSpec, agent: str, seed: int) -> Info:
     """What a recorded run says about itself; a viewer draws the marks beside the scores."""
     evaluation = spec.evaluation
     marks = {name: getattr(evaluation, name) for name in ("floor", "baseline", "threshold", "reference")}

@@ -12,13 +12,12 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from ludus.errors import InvalidArgument, ServiceError, shorten
-from ludus.tasks.agents.chat import Completion, read_completion, read_stream
+from ludus.tasks.agents.chat import ChatMessage, Completion, FunctionCall, read_completion, read_stream
 from ludus.tasks.agents.endpoint import Refused, bearer, open_endpoint
 from ludus.tasks.setting import whole_number
 from ludus.tools import Call, Calls, ToolOutcome
@@ -77,10 +76,10 @@ class ModelAgent:
         check_url(options.url)
         self.options, self.name = options, options.model
         self._pause = pause
-        self._messages: list[dict[str, Any]] = []
-        self._waiting: list[dict[str, Any]] = []
-        self._asked: dict[str, Any] | None = None
-        self._tools: list[dict[str, Any]] = []
+        self._messages: list[ChatMessage] = []
+        self._waiting: list[FunctionCall] = []
+        self._asked: FunctionCall | None = None
+        self._tools: list[dict[str, object]] = []
         self._events: list[EventValue] = []
         self._begun = False
         self._context = options.context
@@ -106,9 +105,8 @@ class ModelAgent:
         ]
         if not self.options.functions:
             described = "\n".join(f"{one.name}: {one.description} {json.dumps(one.input_schema())}" for one in shown)
-            self._messages[0]["content"] += (
-                f"\nAnswer with one code block: a shell command, or JSON with `tool` and `arguments`.\n{described}"
-            )
+            how = f"\nAnswer with one code block: a shell command, or JSON with `tool` and `arguments`.\n{described}"
+            self._messages[0]["content"] = SYSTEM + how
 
     def act(self, observation: ToolOutcome) -> Call | str:
         """The next of the calls of the last answer, or one of a new answer."""
@@ -149,7 +147,7 @@ class ModelAgent:
         self._asked = asked = self._waiting.pop(0)
         function = asked["function"]
         try:
-            arguments: Any = json.loads(function["arguments"] or "{}")
+            arguments: object = json.loads(function["arguments"] or "{}")
         except (ValueError, RecursionError):
             arguments = function["arguments"]
         return json.dumps({"tool": function["name"], "arguments": arguments})
@@ -187,7 +185,7 @@ class ModelAgent:
 
     def _request(self) -> Completion:
         options = self.options
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "model": options.model,
             "messages": self._within_context(),
             "temperature": options.temperature,
@@ -221,9 +219,9 @@ class ModelAgent:
         self._context = size // 2
         return sum(_size(one) for one in self._within_context()) < size
 
-    def _within_context(self) -> list[dict[str, Any]]:
+    def _within_context(self) -> list[ChatMessage]:
         """The history, in which the oldest outputs, then the oldest answers, are left out until it fits."""
-        messages = [dict(one) for one in self._messages]
+        messages = [one.copy() for one in self._messages]
         size = sum(_size(one) for one in messages)
         outputs = [one for one in messages[2:-1] if one["role"] != "assistant"]
         answers = [one for one in messages[2:-2] if one["role"] == "assistant"]
@@ -247,15 +245,15 @@ def check_url(url: str) -> None:
         raise InvalidArgument(f"model url: expected http:// or https:// and a host, got {shorten(url)}")
 
 
-def _size(message: dict[str, Any]) -> int:
-    calls: list[Any] = message.get("tool_calls") or []
+def _size(message: ChatMessage) -> int:
+    calls = message.get("tool_calls") or []
     return len(message.get("content") or "") + sum(len(one["function"]["arguments"]) for one in calls)
 
 
-def _leave_out(message: dict[str, Any]) -> None:
+def _leave_out(message: ChatMessage) -> None:
     """Shorten a message of the history; its calls stay, since their outputs refer to them."""
     if len(message.get("content") or "") > len(LEFT_OUT):
         message["content"] = LEFT_OUT
-    if message.get("tool_calls"):
-        calls = message["tool_calls"]
+    calls = message.get("tool_calls")
+    if calls:
         message["tool_calls"] = [{**one, "function": {**one["function"], "arguments": "{}"}} for one in calls]

@@ -1,9 +1,8 @@
 """A run: one agent on one task and one seed, recorded, kept in a folder, or neither; and grading of files by hand."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,7 +12,7 @@ from ludus.sandbox import Backend
 from ludus.sandbox.leftovers import temporary_folder
 from ludus.seeding import np_random
 from ludus.tasks.agents.agent import TaskAgent
-from ludus.tasks.agents.episode import TaskEpisode, ended_episode, play_episode, resume_episode
+from ludus.tasks.agents.episode import TaskEpisode, Watch, ended_episode, play_episode, resume_episode
 from ludus.tasks.agents.events import task_metadata
 from ludus.tasks.agents.replay import export_run
 from ludus.tasks.agents.result import RESULT, journal_result, write_result
@@ -25,7 +24,6 @@ from ludus.tasks.journal import NAME as JOURNAL
 from ludus.tasks.journal import Journal
 from ludus.tasks.run_folder import check_run_folder, is_too_deep
 from ludus.tasks.spec import TaskSpec
-from ludus.tools import Call
 from ludus.trajectory import Recorder
 
 __all__ = ["RECORD", "RunOptions", "grade_folder", "run_task"]
@@ -64,7 +62,7 @@ def run_task(
     seed: int,
     *,
     options: RunOptions | None = None,
-    watch: Callable[[Call, Any], None] | None = None,
+    watch: Watch | None = None,
 ) -> TaskEpisode:
     """Play an episode to its end, or from where a run was left."""
     options = RunOptions() if options is None else options
@@ -93,9 +91,7 @@ def _check_unused(folder: Path) -> None:
         raise InvalidArgument(f"folder: expected one without a run, got {folder}; {more}, another --folder begins anew")
 
 
-def _resumed(
-    task: Task, agent: TaskAgent, folder: Path, options: RunOptions, watch: Callable[[Call, Any], None] | None
-) -> TaskEpisode:
+def _resumed(task: Task, agent: TaskAgent, folder: Path, options: RunOptions, watch: Watch | None) -> TaskEpisode:
     """To the end; a run that was killed between its last step and its result has been there already."""
     entries = Journal(folder).read()
     check_run_folder(folder, "resume")
@@ -111,7 +107,7 @@ def _played(
     seed: int,
     record: Path | None,
     options: RunOptions,
-    watch: Callable[[Call, Any], None] | None,
+    watch: Watch | None,
 ) -> TaskEpisode:
     bare = options.env(task)
     if record is None:

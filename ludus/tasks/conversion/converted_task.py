@@ -47,7 +47,7 @@ class Converted(msgspec.Struct, kw_only=True):
     """
 
     kind: str
-    fields: dict[str, Any]
+    fields: dict[str, object]
     """Of the task file."""
     texts: dict[str, str] = {}
     """Files that are written."""

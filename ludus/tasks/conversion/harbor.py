@@ -16,6 +16,7 @@ import msgspec
 
 from ludus.core.foreign_file import read_foreign_file, read_foreign_toml
 from ludus.errors import shorten
+from ludus.spaces.kinds import is_dict
 from ludus.tasks.conversion.converted_task import (
     ConversionError,
     Converted,
@@ -126,7 +127,7 @@ def from_harbor(folder: Path) -> Converted:
     )
 
 
-def _fields(folder: Path, config: dict[str, Any], image: "_Image", handed_in: list[str]) -> dict[str, Any]:
+def _fields(folder: Path, config: dict[str, Any], image: "_Image", handed_in: list[str]) -> dict[str, object]:
     """Of the task file."""
     agent, verifier, limits = (_table(config, one) for one in ("agent", "verifier", "environment"))
     name = re.sub(r"\W", "_", folder.resolve().name).strip("_")
@@ -162,8 +163,8 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _table(config: dict[str, Any], name: str) -> dict[str, Any]:
-    found = config.get(name) or {}
-    if not isinstance(found, dict):
+    found: object = config.get(name) or {}
+    if not is_dict(found):
         raise ConversionError(f"task.toml, {name}: expected a table, got {shorten(found)}")
     return found
 
@@ -285,8 +286,8 @@ def _copied(folder: Path, words: list[str], file: Path, root: str) -> dict[str, 
     return found
 
 
-def _resources(limits: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"cpu": float(limits.get("cpus", 2)), "gpu": int(limits.get("gpus", 0))}
+def _resources(limits: dict[str, Any]) -> dict[str, object]:
+    found: dict[str, object] = {"cpu": float(limits.get("cpus", 2)), "gpu": int(limits.get("gpus", 0))}
     memory = limits.get("memory") or (f"{limits['memory_mb']}M" if "memory_mb" in limits else None)
     disk = limits.get("storage") or (f"{limits['storage_mb']}M" if "storage_mb" in limits else None)
     return found | ({"memory": memory} if memory else {}) | ({"disk": disk} if disk else {})

@@ -9,7 +9,6 @@ import math
 import re
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from ludus.errors import shorten
 from ludus.tasks.conversion.converted_task import ConversionError, Converted, below, check_imports, read_text, read_yaml
@@ -62,16 +61,17 @@ def from_mle_bench(folder: Path, data: Path | None, direction: Direction | None 
     """The competition of a folder, with its prepared data below `data`."""
     config = read_yaml(folder / "config.yaml")
     name = str(config.get("id") or folder.resolve().name)
-    metric = re.sub(r"\W+", "_", str((config.get("grader") or {}).get("name", "score"))).strip("_").lower()
+    grader: dict[str, object] = config.get("grader") or {}
+    metric = re.sub(r"\W+", "_", str(grader.get("name", "score"))).strip("_").lower()
     prepared = _prepared(name, folder, data)
-    dataset: Any = config.get("dataset") or {}
+    dataset: dict[str, object] = config.get("dataset") or {}
     answers = Path(str(dataset.get("answers", "private/test.csv"))).name
     private = below(prepared, f"private/{answers}", f"{folder}/config.yaml, dataset.answers")
     _check_helpers(folder / "grade.py")
     described = folder / "description.md"
     scores = _leaderboard(folder / "leaderboard.csv")
     better = direction or _direction(metric, scores)
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "id": re.sub(r"\W+", "_", name) if name[:1].isalpha() else f"Competition_{re.sub(r'[^A-Za-z0-9]+', '_', name)}",
         "name": str(config.get("name", name)),
         "description": read_text(described) if described.is_file() else str(config.get("name", name)),

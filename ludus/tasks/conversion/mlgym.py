@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from ludus.spaces.kinds import is_dict, is_list
 from ludus.tasks.conversion.converted_task import (
     ConversionError,
     Converted,
@@ -83,7 +84,7 @@ def from_mlgym(
     data, notes = _data(config, base, evaluation, others, hide)
     requirements = _requirements(config, base, notes)
     metric, value = _metric(config, file)
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "id": _plain(str(config.get("id", file.stem))),
         "name": str(config.get("name", file.stem)),
         "description": _description(config, base),
@@ -199,9 +200,9 @@ def _requirements(config: dict[str, Any], root: Path, notes: list[str]) -> list[
 
 
 def _metric(config: dict[str, Any], file: Path) -> tuple[str, float | None]:
-    scores: Any = config.get("baseline_scores") or [{}]
-    first: Any = scores[0] if isinstance(scores, list) else scores
-    if not isinstance(first, dict) or not first:
+    scores: object = config.get("baseline_scores")
+    first: object = scores[0] if is_list(scores) and scores else scores
+    if not is_dict(first) or not first:
         raise ConversionError(
             f"{file}, baseline_scores: expected a score by its name, got none; the first is the metric"
         )

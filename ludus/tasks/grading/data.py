@@ -5,15 +5,15 @@ import os
 import shutil
 import time
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ludus.errors import ChannelError, EnvError, shorten
 from ludus.sandbox import give
 from ludus.sandbox.backend import Backend
+from ludus.sandbox.framed_process import FramedProcess
+from ludus.spaces.kinds import is_dict
 from ludus.tasks.folder import check_links
-from ludus.tasks.grading.channel import FramedProcess
 from ludus.tasks.grading.stopwatch import MAX_TIMES, Stopwatch
 from ludus.tasks.run_folder import MAX_LEVELS, is_too_deep
 from ludus.tasks.sandboxes import (
@@ -89,7 +89,7 @@ def _generate(
     for place in written.values():
         give(place, GRADER_USER)
     sandbox = grader_sandbox({"task": folder, **written}, seconds=MAX_TIMES * GENERATION_TIMEOUT_S, backend=backend)
-    asked: dict[str, Any] = {"seed": seed, "public": DATA, "hidden": HIDDEN}
+    asked: dict[str, object] = {"seed": seed, "public": DATA, "hidden": HIDDEN}
     asked["generator"] = None if spec.data.generator is None else f"{TASK}/{spec.data.generator}"
     grader = spec.evaluation.grader if (folder / spec.evaluation.grader).is_file() else None
     asked["grader"] = None if grader is None else f"{TASK}/{grader}"
@@ -99,7 +99,7 @@ def _generate(
             answer = Stopwatch(talk.process, GENERATION_TIMEOUT_S).wait(talk.read)
         except ChannelError as error:
             raise EnvError(f"{spec.id}: expected its generator to end, got: {error}; {talk.complaint()}") from error
-    said: dict[str, Any] = answer if isinstance(answer, dict) else {"do": answer}
+    said = answer if is_dict(answer) else {"do": answer}
     if said.get("do") == "no grader":
         expected = f"expected a file {grader!r} that can be imported"
         raise EnvError(f"{spec.id}, evaluation.grader: {expected}, got {str(said.get('reason'))[:500]}; mend the file")

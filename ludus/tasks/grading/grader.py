@@ -8,15 +8,14 @@ the grader on one that no code of the agent's ever held.
 
 import time
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ludus.errors import ChannelError, shorten
 from ludus.sandbox.backend import Backend
+from ludus.sandbox.framed_process import FramedProcess, Late
 from ludus.sandbox.leftovers import private_folder
 from ludus.sandbox.removal import remove_tree
-from ludus.tasks.grading.channel import FramedProcess, Late
 from ludus.tasks.grading.data import CODE, TaskData
 from ludus.tasks.grading.program import SubmittedProgram
 from ludus.tasks.grading.score import TaskScore, scored
@@ -45,7 +44,7 @@ class _Said(msgspec.Struct):
     """What a grader may say."""
 
     do: str
-    metrics: Any = None
+    metrics: object = None
     reason: str = ""
     traceback: str = ""
     path: str = ""

@@ -3,13 +3,12 @@
 import time
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ludus.errors import ChannelError, SandboxError
 from ludus.sandbox import Sandbox
-from ludus.tasks.grading.channel import FramedProcess, Late
+from ludus.sandbox.framed_process import FramedProcess, Late
 from ludus.tasks.grading.stopwatch import Stopwatch
 from ludus.tasks.packages import agent_python
 from ludus.tasks.sandboxes import SUBMISSION
@@ -37,7 +36,7 @@ class SubmittedProgram:
             return _error(str(error))
         self.watch = Stopwatch(self._talk.process, self._seconds)
         answer = self.relay(msgspec.json.encode({"do": "load", "path": f"{SUBMISSION}/{self._path}"}))
-        read: Any = msgspec.json.decode(answer)
+        read: dict[str, object] = msgspec.json.decode(answer)
         return answer if "error" in read else None
 
     def relay(self, body: bytes) -> bytes:

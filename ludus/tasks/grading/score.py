@@ -1,11 +1,12 @@
 """`TaskScore`: what a grading found, and whether what a grader said can be one."""
 
 import math
-from typing import Any
 
 import msgspec
 
+from ludus.core import Info
 from ludus.errors import listing, shorten
+from ludus.spaces.kinds import is_dict
 from ludus.tasks.spec import EvaluationSpec
 
 __all__ = ["TaskScore", "scored"]
@@ -41,27 +42,27 @@ class TaskScore(msgspec.Struct, frozen=True, kw_only=True):
         """Whether there is no score."""
         return self.value is None
 
-    def unmeasured(self, evaluation: EvaluationSpec) -> dict[str, Any]:
+    def unmeasured(self, evaluation: EvaluationSpec) -> Info:
         """All of it that is the same for the same seed, as plain data: no time, and no metric that is a measurement.
 
         >>> evaluation = EvaluationSpec(metric="accuracy", measured=("watts",))
         >>> TaskScore(split="test", metrics={"accuracy": 0.9, "watts": 31.2}).unmeasured(evaluation)["metrics"]
         {'accuracy': 0.9}
         """
-        told: dict[str, Any] = msgspec.to_builtins(self)
+        told: Info = msgspec.to_builtins(self)
         del told["seconds"]
         told["metrics"] = {name: one for name, one in self.metrics.items() if name not in evaluation.measured}
         return told
 
 
-def scored(evaluation: EvaluationSpec, split: str, given: Any, seconds: float = 0.0) -> TaskScore:
+def scored(evaluation: EvaluationSpec, split: str, given: object, seconds: float = 0.0) -> TaskScore:
     """The score in what a grader said: finite numbers by name, the task's metric among them.
 
     >>> scored(EvaluationSpec(metric="accuracy"), "test", {"accuracy": "nan"}).reason
     'accuracy: expected a finite number, got nan'
     """
     metrics: dict[str, float] = {}
-    if not isinstance(given, dict) or len(given) > MAX_METRICS:
+    if not is_dict(given) or len(given) > MAX_METRICS:
         return _fault(split, f"expected metrics by name, got {shorten(given)}", seconds)
     for name, text in given.items():
         try:

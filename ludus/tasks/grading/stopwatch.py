@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ludus.sandbox.backend import SandboxedProcess
-from ludus.tasks.grading.channel import Late
+from ludus.sandbox.framed_process import Late
 
 __all__ = ["MAX_TIMES", "Stopwatch", "own_queue"]
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ludus.spaces.kinds import class_of, is_array, is_dict, is_list
 from ludus.tasks.inside.frames import receive, send
 
 __all__ = ["Case", "Instance", "Program", "Rejected"]
@@ -40,26 +41,26 @@ class Program:
     def __init__(self, number: int, path: str) -> None:
         self.number, self.path = number, path
 
-    def call(self, name: str, *arguments: Any) -> Any:
+    def call(self, name: str, *arguments: object) -> Any:
         """What a function of the program gives: plain values, as JSON has them. Rejected where it raises or is late."""
         return self.call_each(name, [arguments])[0]
 
-    def call_each(self, name: str, each: Iterable[Sequence[Any]], on: int | None = None) -> list[Any]:
+    def call_each(self, name: str, each: Iterable[Sequence[object]], on: int | None = None) -> list[Any]:
         """What the function gives for each of the arguments, with one message there and one back."""
         return self._called(name, each, on)
 
-    def call_on(self, instances: Iterable[Instance], name: str, each: Iterable[Sequence[Any]]) -> list[Any]:
+    def call_on(self, instances: Iterable[Instance], name: str, each: Iterable[Sequence[object]]) -> list[Any]:
         """What the method of each instance gives for its arguments, with one message there and one back."""
         return self._called(name, each, [one.number for one in instances])
 
-    def _called(self, name: str, each: Iterable[Sequence[Any]], on: int | list[int] | None) -> list[Any]:
+    def _called(self, name: str, each: Iterable[Sequence[object]], on: int | list[int] | None) -> list[Any]:
         rows = [list(arguments) for arguments in each]
         values = self._asked({"do": "call", "name": name, "each": rows, "on": on})
-        if not isinstance(values, list) or len(values) != len(rows):
+        if not is_list(values) or len(values) != len(rows):
             raise Rejected(f"{self.path}: expected {len(rows)} results of {name}, got something else")
         return values
 
-    def make(self, name: str, *arguments: Any) -> Instance:
+    def make(self, name: str, *arguments: object) -> Instance:
         """An instance of a class of the program, which keeps its state from call to call."""
         number = self._asked({"do": "make", "name": name, "arguments": list(arguments)})
         return Instance(self, number if isinstance(number, int) else -1)
@@ -76,7 +77,7 @@ class Program:
             raise RuntimeError("expected a sandbox that counts processor time, got one that does not")
         return float(used)
 
-    def _asked(self, body: dict[str, Any]) -> Any:
+    def _asked(self, body: dict[str, object]) -> Any:
         send({"do": "ask", "program": self.number, "body": body})
         answer = receive()
         if "error" in answer:
@@ -105,7 +106,7 @@ class Instance:
     def __init__(self, program: Program, number: int) -> None:
         self.program, self.number = program, number
 
-    def call(self, name: str, *arguments: Any) -> Any:
+    def call(self, name: str, *arguments: object) -> Any:
         """What a method gives."""
         return self.program.call_each(name, [arguments], on=self.number)[0]
 
@@ -186,7 +187,7 @@ class Case:
     def read_json(self, path: str) -> Any:
         """A JSON file of the submission; NaN and infinities are none of JSON."""
 
-        def refuse(word: str) -> Any:
+        def refuse(word: str) -> object:
             raise Rejected(f"{path}: expected finite numbers, got {word}")
 
         try:
@@ -197,10 +198,10 @@ class Case:
     def read_npy(self, path: str, shape: Sequence[int] | None = None) -> npt.NDArray[np.float64]:
         """An array of finite numbers in a `.npy` file of the submission, of this shape where one is given."""
         try:
-            found = np.load(self._file(path), allow_pickle=False)
+            found: object = np.load(self._file(path), allow_pickle=False)
         except (ValueError, OSError, EOFError) as error:
             raise Rejected(f"{path}: expected an array of numbers, got {str(error)[:200]}") from None
-        if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiub":
+        if not is_array(found) or found.dtype.kind not in "fiub":
             raise Rejected(f"{path}: expected an array of numbers, got another kind")
         if shape is not None and found.shape != tuple(shape):
             raise Rejected(f"{path}: expected the shape {tuple(shape)}, got {found.shape}")
@@ -227,10 +228,10 @@ def finite(values: npt.NDArray[np.float64], path: str) -> npt.NDArray[np.float64
     return values
 
 
-def plain_metrics(result: Any, metric: str) -> dict[str, float]:
+def plain_metrics(result: object, metric: str) -> dict[str, float]:
     """What `grade` returned, as metrics by name."""
-    given = result if isinstance(result, dict) else {metric: result}
+    given: dict[Any, Any] = result if is_dict(result) else {metric: result}
     for name, value in given.items():
-        if not hasattr(type(value), "__float__"):
+        if not hasattr(class_of(value), "__float__"):
             raise TypeError(f"grade: expected a number, or numbers by name, got {type(value).__name__} for {name}")
     return {str(name): float(value) if not math.isnan(float(value)) else math.nan for name, value in given.items()}

@@ -13,7 +13,7 @@ MAX_FRAME_BYTES = 64 << 20
 """Bytes of one frame."""
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any) -> object:
     """What JSON does not know: arrays and numbers of NumPy as lists and numbers, sets and paths.
 
     >>> plain({3})
@@ -28,7 +28,7 @@ def plain(value: Any) -> Any:
     raise TypeError(f"expected numbers, text, lists and dictionaries, got {type(value).__name__}")
 
 
-def send(message: Any, channel: int = CHANNEL) -> None:
+def send(message: object, channel: int = CHANNEL) -> None:
     """Write one frame."""
     data = json.dumps(message, default=plain, separators=(",", ":")).encode()
     data = len(data).to_bytes(4, "big") + data

@@ -10,7 +10,7 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from ludus.tasks.inside.frames import CHANNEL, receive, send
 
@@ -22,8 +22,8 @@ LONGEST_ERROR = 500
 def main() -> None:
     """Answer until the other side goes."""
     os.set_inheritable(CHANNEL, False)
-    module: Any = None
-    made: list[Any] = []
+    module: ModuleType | None = None
+    made: list[object] = []
     while True:
         try:
             asked = receive()
@@ -32,7 +32,7 @@ def main() -> None:
         try:
             if asked["do"] == "load":
                 module = load(asked["path"])
-                answer: Any = None
+                answer: object = None
             elif asked["do"] == "make":
                 made.append(getattr(module, asked["name"])(*asked["arguments"]))
                 answer = len(made) - 1
@@ -47,7 +47,7 @@ def main() -> None:
             send({"error": f"{type(error).__name__}: {error}"[:LONGEST_ERROR]})
 
 
-def load(path: str) -> Any:
+def load(path: str) -> ModuleType:
     """A module of the submission, by its file."""
     sys.path.insert(0, str(Path(path).parent))
     spec = importlib.util.spec_from_file_location(Path(path).stem, path)

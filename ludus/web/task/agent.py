@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 
+from ludus.core import Step
 from ludus.errors import InvalidArgument
 from ludus.server.protocols.web_api.page_json import plain
 from ludus.tasks.agents.events import task_metadata
@@ -33,14 +33,16 @@ class BrowserAgent:
     name = "human"
 
     def __init__(self, spec: TaskSpec, *, port: int = 0, ready: Callable[[str], object] = nobody) -> None:
-        marks = task_metadata(spec, self.name, 0)["marks"][f"normalised ({spec.evaluation.hidden_split})"]
+        marks: dict[str, float] = task_metadata(spec, self.name, 0)["marks"][
+            f"normalised ({spec.evaluation.hidden_split})"
+        ]
         evaluation = {"metric": spec.evaluation.metric, "direction": spec.evaluation.direction_known}
         self._left = {"steps": spec.max_steps, "validations": spec.evaluation.validations}
-        known = {"task": spec.env_id, "name": spec.name, "marks": marks, "budget": self._left}
+        known: dict[str, object] = {"task": spec.env_id, "name": spec.name, "marks": marks, "budget": self._left}
         self._talk = Conversation(known | evaluation)
         self._space: Calls | None = None
         self._call: Call | None = None
-        self._step: dict[str, Any] = {}
+        self._step: dict[str, object] = {}
         make_app = partial(task_app, self._talk, self._understood)
         self._running = PageServer(make_app, port=port, ready=ready).start("ludus-task")
         self.url = self._running.url
@@ -72,14 +74,15 @@ class BrowserAgent:
 
     # --- what the run tells ---
 
-    def watch(self, call: Call, step: Any) -> None:
+    def watch(self, call: Call, step: Step[ToolOutcome]) -> None:
         """Keep what a step was worth; the last one is shown at once, since nobody is asked after it."""
         self._call, info = call, step.info
         self._step = {"reward": float(step.reward), "command": plain(info.get("command", {}))}
         self._talk.tell(budget=info.get("budget", {}), usage=info.get("usage", {}))
         if step.terminated or step.truncated:
             self._show(step.observation)
-            self._talk.tell(over={"outcome": str(info.get("outcome", "")), "score": plain(info.get("score", {}))})
+            score: object = info.get("score", {})
+            self._talk.tell(over={"outcome": str(info.get("outcome", "")), "score": plain(score)})
 
     def _show(self, observation: ToolOutcome) -> None:
         if self._call is None:  # the first one is the description, which has a place of its own

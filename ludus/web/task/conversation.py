@@ -1,7 +1,6 @@
 """`Conversation`: what a run and the page of its person say to each other, from two threads."""
 
 import threading
-from typing import Any
 
 from ludus.errors import InvalidArgument
 from ludus.tools import Call
@@ -21,18 +20,18 @@ class Conversation:
     [{'result': 'what is asked'}]
     """
 
-    def __init__(self, about: dict[str, Any]) -> None:
+    def __init__(self, about: dict[str, object]) -> None:
         self.about = about
         """What does not change, or is only known later; pages get it with everything new."""
         self._changed = threading.Condition()
-        self._entries: list[dict[str, Any]] = []
+        self._entries: list[dict[str, object]] = []
         self._version = self._seen = 0
         self._watched = self._waiting = self._closed = False
         self._call: Call | None = None
 
     # --- the run ---
 
-    def tell(self, entry: dict[str, Any] | None = None, **about: object) -> None:
+    def tell(self, entry: dict[str, object] | None = None, **about: object) -> None:
         """Something happened, or what is known about the run has changed."""
         with self._changed:
             self._entries += [] if entry is None else [entry]
@@ -64,7 +63,7 @@ class Conversation:
 
     # --- the page ---
 
-    def news(self, version: int, *, seconds: float, known: int = 0) -> dict[str, Any]:
+    def news(self, version: int, *, seconds: float, known: int = 0) -> dict[str, object]:
         """What there is to tell beyond `version` and the first `known` entries, waited for so many seconds."""
         with self._changed:
             self._watched = True

@@ -5,9 +5,11 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import observed, plain
+from ludus.spaces.kinds import is_list
 from ludus.trajectory import RecordedEpisode
 from ludus.trajectory.replay import first_difference
 from ludus.web.view.steps import has_observations
@@ -23,9 +25,10 @@ COMPARED_KINDS = ("message", "reasoning", "tool_call", "tool_result", "file_diff
 """Of events; what was used and how it was scored may differ in runs that are the same."""
 
 Rows = list[list[int | None]]
+Column = npt.NDArray[Any] | list[object]
 
 
-def compare(episodes: list[RecordedEpisode]) -> dict[str, Any]:
+def compare(episodes: list[RecordedEpisode]) -> dict[str, object]:
     """Where episodes differ from the first of them, and how their steps stand beside each other.
 
     `rows` has, for each line of the comparison, the step of each episode there; None where it has none. Aligned by
@@ -70,9 +73,9 @@ def _differences(one: RecordedEpisode, two: RecordedEpisode) -> dict[int, list[s
 
 def _said_differently(one: RecordedEpisode, two: RecordedEpisode) -> list[int]:
     """The steps around which something else was said or done."""
-    both: list[dict[int, list[Any]]] = []
+    both: list[dict[int, list[object]]] = []
     for each in (one, two):
-        by_step: dict[int, list[Any]] = {}
+        by_step: dict[int, list[object]] = {}
         for step, event in each.run.stored_events(each):
             if event.kind in COMPARED_KINDS:
                 by_step.setdefault(step, []).append((event.kind, event.data))
@@ -80,9 +83,9 @@ def _said_differently(one: RecordedEpisode, two: RecordedEpisode) -> list[int]:
     return [step for step in both[0].keys() | both[1].keys() if both[0].get(step) != both[1].get(step)]
 
 
-def _columns(one: RecordedEpisode, two: RecordedEpisode, count: int) -> list[tuple[str, Any, Any, int]]:
+def _columns(one: RecordedEpisode, two: RecordedEpisode, count: int) -> list[tuple[str, Column, Column, int]]:
     """Pairs of columns that both have: name, values of each, and the step that the first of them is."""
-    found: list[tuple[str, Any, Any, int]] = []
+    found: list[tuple[str, Column, Column, int]] = []
     if one.run.acted.names == two.run.acted.names:
         pairs = ([each.column(name, "action")[:count] for each in (one, two)] for name in one.run.acted.names)
         found += [("action", a, b, 1) for a, b in pairs]
@@ -95,8 +98,8 @@ def _columns(one: RecordedEpisode, two: RecordedEpisode, count: int) -> list[tup
     return found
 
 
-def _unequal(a: Any, b: Any) -> list[int]:
-    if isinstance(a, list) or isinstance(b, list):
+def _unequal(a: Column, b: Column) -> list[int]:
+    if is_list(a) or is_list(b):
         return [place for place, (one, two) in enumerate(zip(a, b, strict=False)) if one != two]
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:

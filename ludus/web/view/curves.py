@@ -1,5 +1,6 @@
 """Curves: a number for each step, as few points as a page can draw."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy.typing as npt
 
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import plain
+from ludus.spaces.kinds import is_dict
 from ludus.trajectory import ModelUsage, RecordedEpisode, ResourceUse, Score
 from ludus.web.view.talk import IndexedEvent, values
 
@@ -21,7 +23,7 @@ MAX_INFOS = 2_000
 """Rows and lanes of infos up to which numbers in them are looked for."""
 
 
-def curve(name: str, numbers: object, steps: object = None) -> dict[str, Any]:
+def curve(name: str, numbers: object, steps: object = None) -> dict[str, object]:
     """A curve of at most `MAX_POINTS` points; each of a long one is the least and the greatest of some steps.
 
     >>> curve("reward", [1.0, float("nan"), 0.5])
@@ -44,9 +46,11 @@ def _known(values: Array) -> list[float | None]:
     return [one if np.isfinite(one) else None for one in values.tolist()]
 
 
-def curves(episode: RecordedEpisode, rewards: Any, events: list[IndexedEvent]) -> list[dict[str, Any]]:
+def curves(
+    episode: RecordedEpisode, rewards: Sequence[object] | Array | None, events: list[IndexedEvent]
+) -> list[dict[str, object]]:
     """All curves of an episode: scores by their names, rewards and what they add up to, infos, what steps took."""
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     if rewards is not None and len(rewards):
         players = np.asarray(rewards, np.float64).reshape(len(rewards), -1)
         for player in range(min(players.shape[1], MAX_PLAYERS)):
@@ -59,7 +63,7 @@ def curves(episode: RecordedEpisode, rewards: Any, events: list[IndexedEvent]) -
     return [*first, *found, *_infos(episode), *rest, *_taken(events)][:MAX_CURVES]
 
 
-def _infos(episode: RecordedEpisode) -> list[dict[str, Any]]:
+def _infos(episode: RecordedEpisode) -> list[dict[str, object]]:
     found = _whole_infos(episode)
     for key in episode.run.header.info:
         try:
@@ -71,7 +75,7 @@ def _infos(episode: RecordedEpisode) -> list[dict[str, Any]]:
     return found
 
 
-def _whole_infos(episode: RecordedEpisode) -> list[dict[str, Any]]:
+def _whole_infos(episode: RecordedEpisode) -> list[dict[str, object]]:
     """Numbers in whole infos, of an episode short enough to read them all."""
     run = episode.run
     if not run.chunks.has("steps/info") or episode.length * run.header.lanes > MAX_INFOS:
@@ -79,8 +83,9 @@ def _whole_infos(episode: RecordedEpisode) -> list[dict[str, Any]]:
     numbers: dict[str, list[float]] = {}
     try:
         for step, info in enumerate(episode.infos[1:]):
+            value: Any
             for key, value in info.items():
-                if isinstance(value, int | float | np.number):
+                if _counts(value):
                     column = numbers.setdefault(str(key), [float("nan")] * episode.length)
                     column[step] = float(value)
     except (LudusError, OverflowError):
@@ -88,7 +93,11 @@ def _whole_infos(episode: RecordedEpisode) -> list[dict[str, Any]]:
     return [curve(str(plain(name)), column) for name, column in list(numbers.items())[:MAX_CURVES]]
 
 
-def _scores(events: list[IndexedEvent]) -> list[dict[str, Any]]:
+def _counts(value: object) -> bool:
+    return isinstance(value, int | float | np.number)
+
+
+def _scores(events: list[IndexedEvent]) -> list[dict[str, object]]:
     by_name: dict[str, tuple[list[int], list[float]]] = {}
     for step, score in values(events, Score):
         steps, scores = by_name.setdefault(score.name, ([], []))
@@ -97,13 +106,13 @@ def _scores(events: list[IndexedEvent]) -> list[dict[str, Any]]:
     return [curve(str(plain(name)), scores, steps) for name, (steps, scores) in by_name.items()]
 
 
-def _marked(found: list[dict[str, object]], metadata: object) -> list[dict[str, Any]]:
+def _marked(found: list[dict[str, object]], metadata: object) -> list[dict[str, object]]:
     """Scores with the marks that the run says they are measured by, as a threshold; others' words, so checked."""
-    marks: Any = metadata.get("marks") if isinstance(metadata, dict) else None
-    for one in found if isinstance(marks, dict) else ():
-        own: Any = marks.get(one["name"])
-        if isinstance(own, dict):
-            known = [(name, value) for name, value in own.items() if _is_number(value)]
+    marks: object = metadata.get("marks") if is_dict(metadata) else None
+    for one in found if is_dict(marks) else ():
+        own: object = marks.get(one["name"]) if is_dict(marks) else None
+        if is_dict(own):
+            known: list[tuple[str, float]] = [(name, value) for name, value in own.items() if _is_number(value)]
             one["marks"] = [{"name": str(plain(name)), "value": float(value)} for name, value in known[:MAX_MARKS]]
     return found
 
@@ -112,7 +121,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
-def _taken(events: list[IndexedEvent]) -> list[dict[str, Any]]:
+def _taken(events: list[IndexedEvent]) -> list[dict[str, object]]:
     """What steps took: the clock, the processor, memory, and what models cost so far."""
     columns: dict[str, dict[int, float]] = {"seconds": {}, "processor seconds": {}, "memory (MB)": {}, "cost ($)": {}}
     for step, used in values(events, ResourceUse):

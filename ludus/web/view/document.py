@@ -2,7 +2,7 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 from zlib import compressobj
@@ -67,13 +67,13 @@ class _Store:
         self.left = limit_bytes
         self.answers: dict[str, str] = {}
 
-    def put(self, key: str, value: Any) -> None:
+    def put(self, key: str, value: object) -> None:
         packer = compressobj(9, wbits=-15)
         packed = b64encode(packer.compress(as_json(value)) + packer.flush()).decode()
         self.answers[key] = packed
         self.left -= len(packed)
 
-    def add(self, name: str, viewer: Viewer, **question: Any) -> Any:
+    def add(self, name: str, viewer: Viewer, **question: object) -> Any:
         """Ask, and keep the answer."""
         value = viewer.answer(name, {key: str(one) for key, one in question.items()})
         self.put(f"{name}?{urlencode(question, safe=',')}", value)
@@ -120,7 +120,7 @@ def _episode(viewer: Viewer, store: _Store, run: int, number: int) -> bool:
     return True
 
 
-def _texts(question: dict[str, Any]) -> dict[str, str]:
+def _texts(question: Mapping[str, object]) -> dict[str, str]:
     return {key: str(one) for key, one in question.items()}
 
 
@@ -149,7 +149,7 @@ def _frames(viewer: Viewer, store: _Store, run: int, number: int, *, left: int) 
     return drawn
 
 
-def _packed_size(frames: list[Any]) -> int:
+def _packed_size(frames: Sequence[object]) -> int:
     """Bytes of one of these frames, as they are stored together."""
     packer = compressobj(6, wbits=-15)
     return (4 * len(packer.compress(msgspec.json.encode(frames)) + packer.flush()) // 3) // max(1, len(frames)) + 1

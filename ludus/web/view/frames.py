@@ -2,14 +2,13 @@
 
 from collections import OrderedDict
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
-from ludus.core import Env
+from ludus.core.env import AnyEnv
 from ludus.errors import LudusError, shorten
 from ludus.registry import make
-from ludus.server.protocols.web_api.frame import as_frame, best_mode
+from ludus.server.protocols.web_api.frame import Frame, as_frame, best_mode
 from ludus.server.protocols.web_api.keys import key_table
 from ludus.server.protocols.web_api.page_json import plain
 from ludus.trajectory import RecordedEpisode, Run
@@ -37,15 +36,15 @@ class Frames:
         self.why = "" if trust or process else untrusted(run.header)
         """Why nothing is executed; empty where it may be."""
         self.needs_trust = bool(self.why) and run.header.spec is not None
-        self._env: Env[Any, Any] | None = None
+        self._env: AnyEnv | None = None
         self._lane: LaneReplay | None = None
-        self._drawn: OrderedDict[tuple[int, int], dict[str, Any] | None] = OrderedDict()
+        self._drawn: OrderedDict[tuple[int, int], Frame | None] = OrderedDict()
         self._differs: dict[int, str] = {}
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, object]:
         """Whether there are frames, and why not; what actions are called, and how fast it is meant to be seen."""
         env = self._made()
-        fps: Any = USUAL_FPS if env is None else env.metadata.get("render_fps", USUAL_FPS)
+        fps: object = USUAL_FPS if env is None else env.metadata.get("render_fps", USUAL_FPS)
         return plain(
             {
                 "executed": env is not None,
@@ -57,7 +56,7 @@ class Frames:
             }
         )
 
-    def frame(self, episode: RecordedEpisode, step: int) -> dict[str, Any] | None:
+    def frame(self, episode: RecordedEpisode, step: int) -> Frame | None:
         """The picture after so many steps, as JSON; None where there is none."""
         key = episode.number, step
         if key in self._drawn:
@@ -90,7 +89,7 @@ class Frames:
 
     # --- how ---
 
-    def _draw(self, episode: RecordedEpisode, step: int) -> dict[str, Any] | None:
+    def _draw(self, episode: RecordedEpisode, step: int) -> Frame | None:
         env = self._made()
         try:
             if env is None or env.render_mode is None:
@@ -118,7 +117,7 @@ class Frames:
                 self._differs[episode.number] = said
         return seen
 
-    def _made(self) -> Env[Any, Any] | None:
+    def _made(self) -> AnyEnv | None:
         """The environment, made once; None where it must not be, or cannot be."""
         if self._env is None and not self.why:
             try:
@@ -127,7 +126,7 @@ class Frames:
                 self.why = _told(error)
         return self._env
 
-    def _make(self) -> Env[Any, Any]:
+    def _make(self) -> AnyEnv:
         header = self.run.header
         spec = header.env_spec()
         # Wrappers around a batch are made where the environment is: theirs is a stranger's code, too.

@@ -5,12 +5,14 @@ stream goes on. So everything between the last seed and the step that is asked f
 """
 
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Env
+from ludus.core import AutoresetMode, Snapshot
+from ludus.core.env import AnyEnv
 from ludus.errors import LudusError, TrajectoryError
+from ludus.spaces.kinds import is_list
 from ludus.trajectory import RecordedEpisode, Run
 from ludus.trajectory.block import AUTORESET, RESET, RESTORE
 from ludus.web.view.steps import SeenStep
@@ -41,13 +43,13 @@ class Rows(NamedTuple):
     end: int
     operations: list[int]
     left_out: frozenset[int]
-    actions: list[Any]
+    actions: list[object]
 
 
 class LaneReplay:
     """The environment is the caller's; nothing else may step it."""
 
-    def __init__(self, run: Run, lane: int, env: Env[Any, Any]) -> None:
+    def __init__(self, run: Run, lane: int, env: AnyEnv) -> None:
         self.run, self.lane, self.env = run, lane, env
         mode = run.header.autoreset_mode
         self.mode = AutoresetMode.of(mode) if run.header.batched else AutoresetMode.DISABLED
@@ -55,7 +57,7 @@ class LaneReplay:
         self.origin = -1
         self.seen: SeenStep = (None, None, {})
         self.over = False
-        self.kept: dict[LanePosition, tuple[Any, SeenStep, bool]] = {}
+        self.kept: dict[LanePosition, tuple[Snapshot, SeenStep, bool]] = {}
         self.can_keep = True
         self.rows = Rows(0, 0, [], frozenset(), [])
 
@@ -183,9 +185,9 @@ def _rows(run: Run, lane: int, row: int) -> Rows:
     raise TrajectoryError(f"row {row}: expected a column steps/op, got none")
 
 
-def _filled(column: object) -> Any:
+def _filled(column: object) -> object:
     """A column of other values, in which rows without one have that of a neighbour."""
-    if not isinstance(column, list):
+    if not is_list(column):
         return column
     known = next((one for one in column if one is not None), None)
     return [known if one is None else one for one in column]

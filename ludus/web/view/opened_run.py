@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ludus.core import Outcome
 from ludus.errors import InvalidArgument, LudusError, TrajectoryError, listing, shorten
 from ludus.server.protocols.web_api.page_json import plain
+from ludus.spaces.kinds import is_mapping
 from ludus.trajectory import RecordedEpisode, Run
 from ludus.trajectory.tracker import OUTCOMES
 
@@ -71,7 +72,7 @@ class OpenedRun:
         run = Run.open(self.path)
         _ = run.table  # what is wrong with it is said now
         self.run, self.stamp = run, stamp
-        self._orders: dict[tuple[Any, ...], Array] = {}
+        self._orders: dict[tuple[object, ...], Array] = {}
         for name in ("seeds", "returns"):
             self.__dict__.pop(name, None)
 
@@ -95,7 +96,7 @@ class OpenedRun:
         found = self.run.table["return"]
         return found if found.ndim == 1 else found.reshape(len(found), -1)[:, 0]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, object]:
         """What stands above the table."""
         header, table = self.run.header, self.run.table
         counts = np.bincount(table["outcome"], minlength=len(NAMES)) if len(table) else np.zeros(len(NAMES), int)
@@ -121,7 +122,7 @@ class OpenedRun:
             }
         )
 
-    def _header(self) -> dict[str, Any]:
+    def _header(self) -> dict[str, object]:
         header = self.run.header
         spec: Mapping[str, Any] = header.spec or {}
         return {
@@ -141,7 +142,7 @@ class OpenedRun:
 
     # --- the table ---
 
-    def episodes(self, sort: str, down: bool, outcomes: tuple[str, ...], text: str, page: int) -> dict[str, Any]:
+    def episodes(self, sort: str, down: bool, outcomes: tuple[str, ...], text: str, page: int) -> dict[str, object]:
         """A page of the table, sorted and filtered."""
         if sort not in SORTS:
             raise InvalidArgument(f"sort: expected one of {listing(SORTS)}, got {shorten(sort)}")
@@ -194,7 +195,7 @@ class OpenedRun:
             return np.array(NAMES)[table["outcome"]] if len(table) else np.zeros(0)
         return self.returns if sort == "return" else table[sort]
 
-    def row(self, number: int) -> dict[str, Any]:
+    def row(self, number: int) -> dict[str, object]:
         """One row of the table."""
         episode = RecordedEpisode(self.run, number)
         seed = self.seeds[number] if self.seeds is not None else episode.seed
@@ -215,7 +216,7 @@ class OpenedRun:
 
 def _task(metadata: object) -> str:
     """The task and the agent that a run without a spec says it is of."""
-    named = [metadata.get(key) for key in ("task", "agent")] if isinstance(metadata, Mapping) else []
+    named = [metadata.get(key) for key in ("task", "agent")] if is_mapping(metadata) else []
     return ", ".join(one for one in named if isinstance(one, str) and one)
 
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Literal, TypedDict, Unpack, overload
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -34,7 +34,7 @@ class _Answers:
         # What draws is made while the page is on its way.
         self._threads[1].submit(self._viewers[1].answer, "about", {})
 
-    async def answer(self, name: str, question: dict[str, str]) -> Any:
+    async def answer(self, name: str, question: dict[str, str]) -> object:
         draws = name in EXECUTED or question.get("again") == "1"
         viewer = self._viewers[draws]
         if draws:
@@ -105,4 +105,4 @@ class ShowOptions(TypedDict, total=False):
     port: int
     trust: bool
     isolation: str | None
-    ready: Callable[[str], Any]
+    ready: Callable[[str], object]

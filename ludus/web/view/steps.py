@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ludus.core import AutoresetMode
+from ludus.core import AutoresetMode, Info
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import observed, plain
-from ludus.spaces import Box
+from ludus.spaces import Box, Space
 from ludus.trajectory import RecordedEpisode
 
 __all__ = ["PAGE_STEPS", "SeenStep", "bounds", "has_observations", "pages", "picture", "steps"]
@@ -34,7 +35,7 @@ def has_observations(episode: RecordedEpisode) -> bool:
     return all(episode.run.chunks.has(f"steps/{name}") for name in episode.run.observed.names)
 
 
-def steps(episode: RecordedEpisode, page: int, again: list[SeenStep] | None = None) -> list[dict[str, Any]]:
+def steps(episode: RecordedEpisode, page: int, again: list[SeenStep] | None = None) -> list[dict[str, object]]:
     """The states after 0, 1, 2 … steps that are on a page: the action that led there, its reward, observation and info.
 
     `again` has what the file lacks, from executing it again: an entry for each of these states.
@@ -47,9 +48,9 @@ def steps(episode: RecordedEpisode, page: int, again: list[SeenStep] | None = No
     rewards = _rewards(episode, first, end)
     infos = _infos(episode, first, end)
     space = episode.run.observed.space
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     for place, step in enumerate(range(first, end)):
-        one: dict[str, Any] = {"step": step, "action": acted[place], "reward": rewards[place] if rewards else None}
+        one: dict[str, object] = {"step": step, "action": acted[place], "reward": rewards[place] if rewards else None}
         if seen is not None:
             one["observation"] = observed(space, seen[place])
         one["info"] = plain(infos[place])
@@ -59,9 +60,9 @@ def steps(episode: RecordedEpisode, page: int, again: list[SeenStep] | None = No
     return found
 
 
-def _executed(space: object, again: SeenStep, one: dict[str, object]) -> dict[str, Any]:
+def _executed(space: Space[object], again: SeenStep, one: dict[str, object]) -> dict[str, object]:
     observation, reward, info = again
-    told: dict[str, Any] = {} if "observation" in one else {"observation": observed(space, observation)}
+    told: dict[str, object] = {} if "observation" in one else {"observation": observed(space, observation)}
     if one["reward"] is None and one["step"]:
         told["reward"] = plain(reward)
     if not one["info"]:
@@ -69,10 +70,10 @@ def _executed(space: object, again: SeenStep, one: dict[str, object]) -> dict[st
     return told
 
 
-def _actions(episode: RecordedEpisode, first: int, end: int) -> list[Any]:
+def _actions(episode: RecordedEpisode, first: int, end: int) -> list[object]:
     """The action before each state; none before the first."""
     acted, rows = episode.run.acted, episode.rows[max(first, 1) : end]
-    lead = [None] if first == 0 else []
+    lead: list[object] = [None] if first == 0 else []
     if not len(rows):
         return lead
     columns = {name: episode.run.chunks.lane(f"steps/{name}", episode.lane, rows) for name in acted.names}
@@ -80,16 +81,17 @@ def _actions(episode: RecordedEpisode, first: int, end: int) -> list[Any]:
     return [*lead, *(observed(acted.space, one) for one in values)]
 
 
-def _rewards(episode: RecordedEpisode, first: int, end: int) -> list[Any] | None:
+def _rewards(episode: RecordedEpisode, first: int, end: int) -> list[object] | None:
     if not episode.run.chunks.has("steps/reward"):
         return None
     rows = episode.rows[max(first, 1) : end]
     lead = [None] if first == 0 else []
     found = episode.run.chunks.lane("steps/reward", episode.lane, rows) if len(rows) else np.zeros(0)
-    return [*lead, *plain(found)]
+    told: Any = plain(found)
+    return [*lead, *told]
 
 
-def _observations(episode: RecordedEpisode, first: int, end: int) -> list[Any]:
+def _observations(episode: RecordedEpisode, first: int, end: int) -> list[object]:
     run, rows = episode.run, episode.rows[first:end]
     same_step = run.header.autoreset_mode == AutoresetMode.SAME_STEP.value
     final = same_step and end == episode.length + 1 and (episode.terminated or episode.truncated)
@@ -102,7 +104,7 @@ def _observations(episode: RecordedEpisode, first: int, end: int) -> list[Any]:
     return run.observed.split(run.observed.many(columns), len(rows))
 
 
-def _infos(episode: RecordedEpisode, first: int, end: int) -> list[Any]:
+def _infos(episode: RecordedEpisode, first: int, end: int) -> list[Info]:
     run = episode.run
     if run.chunks.has("steps/info"):
         try:
@@ -114,14 +116,14 @@ def _infos(episode: RecordedEpisode, first: int, end: int) -> list[Any]:
     return [{key: column[place] for key, column in columns.items()} for place in range(end - first)]
 
 
-def bounds(space: object) -> dict[str, Any]:
+def bounds(space: object) -> dict[str, object]:
     """The least and greatest of each number of a row of them, for gauges."""
     if not isinstance(space, Box) or len(space.shape) != 1 or space.shape[0] > 64:
         return {}
     return {"low": plain(space.low), "high": plain(space.high)}
 
 
-def picture(episode: RecordedEpisode, step: int) -> Any:
+def picture(episode: RecordedEpisode, step: int) -> npt.NDArray[Any] | None:
     """What was seen as pixels, where it is a picture; else None."""
     space = episode.run.observed.space
     if not isinstance(space, Box) or space.dtype != np.uint8 or not has_observations(episode):

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import plain
+from ludus.spaces.kinds import is_dict, is_list
 from ludus.trajectory import FileDiff, ModelUsage, Run
 from ludus.trajectory.event import EventValue, StoredEvent, value_of
 
@@ -20,16 +21,16 @@ IndexedEvent = tuple[int, StoredEvent]
 ValueT = TypeVar("ValueT", bound=EventValue)
 
 
-def events_page(run: Run, events: list[IndexedEvent], page: int) -> list[dict[str, Any]]:
+def events_page(run: Run, events: list[IndexedEvent], page: int) -> list[dict[str, object]]:
     """The events on a page, each with its number."""
     first = page * PAGE_EVENTS
     return [_shown(run, number, *one) for number, one in enumerate(events[first : first + PAGE_EVENTS], first)]
 
 
-def _shown(run: Run, number: int, step: int, event: StoredEvent) -> dict[str, Any]:
+def _shown(run: Run, number: int, step: int, event: StoredEvent) -> dict[str, object]:
     try:
         value = value_of(event.kind, event.data)
-        kind, fields = event.kind, plain(value.data())
+        kind, fields = event.kind, dict(plain(value.data()))
         if isinstance(value, FileDiff) and value.blob and not value.diff:
             fields["diff"] = _blob(run, value.blob)
     except LudusError as error:  # no fields of its kind: shown, and not believed
@@ -50,12 +51,12 @@ def _blob(run: Run, name: str) -> str:
         return str(error)
 
 
-def _cut(value: object) -> Any:
+def _cut(value: object) -> object:
     if isinstance(value, str) and len(value) > MAX_TEXT_CHARS:
         return f"{value[:MAX_TEXT_CHARS]}\n… {len(value) - MAX_TEXT_CHARS} characters more"
-    if isinstance(value, dict):
+    if is_dict(value):
         return {key: _cut(one) for key, one in value.items()}
-    return [_cut(one) for one in value] if isinstance(value, list) else value
+    return [_cut(one) for one in value] if is_list(value) else value
 
 
 def find(events: list[IndexedEvent], kinds: tuple[str, ...], text: str, step: int | None = None) -> list[int]:
@@ -78,18 +79,18 @@ def _said(event: StoredEvent) -> str:
 
 
 def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
+    if is_dict(value):
         for key, one in value.items():
             yield str(key)
             yield from _texts(one)
-    elif isinstance(value, list):
+    elif is_list(value):
         for one in value:
             yield from _texts(one)
     elif value is not None:
         yield str(value)
 
 
-def summary(events: list[IndexedEvent]) -> dict[str, Any]:
+def summary(events: list[IndexedEvent]) -> dict[str, object]:
     """How many events there are of each kind, and what models used."""
     used = [one for _, one in values(events, ModelUsage)]
     costs = [one.cost_usd for one in used if one.cost_usd is not None]

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from ludus.core import EnvSpec
 from ludus.errors import LudusError
 from ludus.registry import registry
 from ludus.registry.provenance import authors, only_transforms, places
+from ludus.spaces.kinds import is_dict, is_list_or_tuple
 from ludus.trajectory.header import RunHeader
 
 __all__ = ["untrusted"]
@@ -51,10 +51,10 @@ def _registered(spec: EnvSpec) -> EnvSpec | None:
     return known if spec.entry_point == known.entry_point else None
 
 
-def _leaves(value: object) -> Iterator[Any]:
-    if isinstance(value, dict):
+def _leaves(value: object) -> Iterator[object]:
+    if is_dict(value):
         yield from (leaf for pair in value.items() for one in pair for leaf in _leaves(one))
-    elif isinstance(value, list | tuple):
+    elif is_list_or_tuple(value):
         yield from (leaf for one in value for leaf in _leaves(one))
     else:
         yield value

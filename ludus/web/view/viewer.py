@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.server.protocols.web_api.frame import Frame
 from ludus.server.protocols.web_api.page_json import plain
 from ludus.trajectory import RecordedEpisode
 from ludus.web.view.comparison import compare
@@ -70,8 +71,8 @@ class Viewer:
                 self.chosen.append((places[path], number))
                 self.episode(places[path], number)
         self._drawers: dict[int, tuple[tuple[int, ...], Frames]] = {}
-        self._kept: OrderedDict[tuple[Any, ...], list[IndexedEvent]] = OrderedDict()
-        self.questions: Final[dict[str, Callable[[Question], Any]]] = {
+        self._kept: OrderedDict[tuple[object, ...], list[IndexedEvent]] = OrderedDict()
+        self.questions: Final[dict[str, Callable[[Question], object]]] = {
             name: getattr(self, f"_{name}")
             for name in ("runs", "episodes", "about", "episode", "steps", "events", "find", "frames", "compare")
         }
@@ -106,7 +107,7 @@ class Viewer:
 
     # --- questions ---
 
-    def _runs(self, question: Question) -> Any:
+    def _runs(self, question: Question) -> object:
         """What is open; files that have grown are read anew."""
         del question
         for one in self.runs:
@@ -118,16 +119,16 @@ class Viewer:
             "chosen": chosen,
         }
 
-    def _episodes(self, question: Question) -> Any:
+    def _episodes(self, question: Question) -> object:
         opened = self._opened(_number(question, "run"))
         outcomes = tuple(filter(None, question.get("outcome", "").split(",")))
         sort, down = question.get("sort", "number"), question.get("down") == "1"
         return opened.episodes(sort, down, outcomes, question.get("text", ""), _number(question, "page"))
 
-    def _about(self, question: Question) -> Any:
+    def _about(self, question: Question) -> object:
         return self.frames(_number(question, "run")).about()
 
-    def _episode(self, question: Question) -> Any:
+    def _episode(self, question: Question) -> object:
         run, episode = self._asked(question)
         events = self._events_of(run, episode)
         rewards = episode.rewards if episode.run.chunks.has("steps/reward") else None
@@ -147,7 +148,7 @@ class Viewer:
             told["curves"] = curves(episode, [np.asarray(one[1], np.float64) for one in seen], events)
         return told
 
-    def _steps(self, question: Question) -> Any:
+    def _steps(self, question: Question) -> object:
         run, episode = self._asked(question)
         page = _number(question, "page")
         first, end = page * PAGE_STEPS, min((page + 1) * PAGE_STEPS, episode.length + 1)
@@ -156,27 +157,28 @@ class Viewer:
             again = self.frames(run).executed(episode, first, end)
         return {"first": first, "steps": steps(episode, page, again), "executed": bool(again)}
 
-    def _events(self, question: Question) -> Any:
+    def _events(self, question: Question) -> object:
         run, episode = self._asked(question)
         page = _number(question, "page")
         return {"events": events_page(episode.run, self._events_of(run, episode), page)}
 
-    def _frames(self, question: Question) -> Any:
+    def _frames(self, question: Question) -> object:
         run, episode = self._asked(question)
         frames, first = self.frames(run), _number(question, "page") * PAGE_FRAMES
-        drawn: list[Any] = []
+        drawn: list[Frame | None] = []
         for step in range(first, min(first + PAGE_FRAMES, episode.length + 1)):
-            failed = bool(drawn) and drawn[-1] is not None and drawn[-1]["kind"] == "error"
-            drawn.append(drawn[-1] if failed else frames.frame(episode, step))
+            last = drawn[-1] if drawn else None
+            failed = last is not None and last["kind"] == "error"
+            drawn.append(last if failed else frames.frame(episode, step))
         return {"first": first, "frames": drawn, "differs": frames.differs(episode)}
 
-    def _find(self, question: Question) -> Any:
+    def _find(self, question: Question) -> object:
         run, episode = self._asked(question)
         kinds = tuple(filter(None, question.get("kind", "").split(",")))
         step = _number(question, "step") if "step" in question else None
         return {"found": find(self._events_of(run, episode), kinds, question.get("text", ""), step)}
 
-    def _compare(self, question: Question) -> Any:
+    def _compare(self, question: Question) -> object:
         places = [one.partition(".") for one in question.get("of", "").split(",")]
         if not 2 <= len(places) <= MAX_COMPARED:
             raise InvalidArgument(f"compare: expected 2 to {MAX_COMPARED} episodes, got {len(places)}")
@@ -220,7 +222,7 @@ def as_json(value: object) -> bytes:
     return TURNING.sub(lambda found: f"\\\\u{ord(found[0]):04x}", data.decode()).encode()
 
 
-def _distinct(paths: list[str]) -> list[Any]:
+def _distinct(paths: list[str]) -> list[str]:
     """What files are called: by their own names, and with as many folders as it takes where two have one name.
 
     >>> _distinct(["/runs/a/run.ludus", "/runs/b/run.ludus", "/c.ludus"])

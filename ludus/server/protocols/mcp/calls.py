@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from ludus.core.progress import Progress
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["CANCELLED", "CallGivenUp", "CallsUnderWay", "Send", "cancelled_request"]
 
+T = TypeVar("T")
 CANCELLED = "notifications/cancelled"
 MAX_MESSAGE_CHARS = 1024
 
-Send = Callable[[dict[str, Any]], None]
+Send = Callable[[dict[str, object]], None]
 """Passes a notification to the client, on the event loop."""
 
 
@@ -23,12 +25,16 @@ class CallsUnderWay:
     """Of one environment's sessions; each is known by its session and the number of its request."""
 
     def __init__(self) -> None:
-        self._calls: dict[tuple[str, Any], tuple[Progress, asyncio.Future[None]]] = {}
+        self._calls: dict[tuple[str, int | str | None], tuple[Progress, asyncio.Future[None]]] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
 
     async def carry_out(
-        self, key: tuple[str, Any], token: Any, send: Send | None, work: Callable[[Progress], Awaitable[dict[str, Any]]]
-    ) -> dict[str, Any]:
+        self,
+        key: tuple[str, int | str | None],
+        token: int | str | None,
+        send: Send | None,
+        work: Callable[[Progress], Awaitable[T]],
+    ) -> T:
         """What the work gives; CallGivenUp once somebody cancels it, while a step that has begun is made.
 
         Where whoever waits for it is cancelled, nobody does any more, and the tool learns of it as well.
@@ -58,7 +64,7 @@ class CallsUnderWay:
         if not task.cancelled():
             task.exception()
 
-    def cancel(self, session: str, number: Any) -> None:
+    def cancel(self, session: str, number: object) -> None:
         """Give a call up; one that has ended, or never was, is no error: the two may cross."""
         if not isinstance(number, int | str):
             return
@@ -70,17 +76,19 @@ class CallsUnderWay:
                 given_up.set_result(None)
 
 
-def cancelled_request(data: Any) -> Any:
+def cancelled_request(data: object) -> object:
     """The number of the request that a message cancels; None where it is no such message."""
-    if not isinstance(data, dict) or data.get("method") != CANCELLED:
+    if not is_dict(data) or data.get("method") != CANCELLED:
         return None
-    params = data.get("params")
-    return params.get("requestId") if isinstance(params, dict) else None
+    params: object = data.get("params")
+    return params.get("requestId") if is_dict(params) else None
 
 
-def _telling(loop: asyncio.AbstractEventLoop, token: Any, send: Send) -> Callable[[float, float | None, str], None]:
+def _telling(
+    loop: asyncio.AbstractEventLoop, token: int | str, send: Send
+) -> Callable[[float, float | None, str], None]:
     def tell(done: float, total: float | None, message: str) -> None:
-        params: dict[str, Any] = {"progressToken": token, "progress": done}
+        params: dict[str, object] = {"progressToken": token, "progress": done}
         params |= {} if total is None else {"total": total}
         params |= {"message": message[:MAX_MESSAGE_CHARS]} if message else {}
         loop.call_soon_threadsafe(send, {"jsonrpc": "2.0", "method": "notifications/progress", "params": params})

@@ -1,6 +1,7 @@
 """What both protocols do with a session: find it, begin an episode in it, call a tool in it."""
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
@@ -9,11 +10,12 @@ from ludus.core.progress import Progress, reporting
 from ludus.errors import InvalidArgument, ResetNeeded, SessionLost, shorten
 from ludus.remote.host import EnvHost
 from ludus.server.access import Principal
-from ludus.server.protocols.mcp.results import CallResult, answer_of, tool_entries
+from ludus.server.protocols.mcp.results import CallResult, ToolEntry, answer_of, tool_entries
 from ludus.server.protocols.mcp.rpc import INTERNAL, INVALID_PARAMS, RpcError
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
 from ludus.server.session import Session
+from ludus.spaces.kinds import is_dict
 from ludus.tools import Call, Tool, action_of
 
 __all__ = ["AskedCall", "EnvAccess", "asked_tool"]
@@ -25,7 +27,7 @@ class AskedCall(NamedTuple):
     """A tool and its arguments, as they came."""
 
     tool: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
 
 
 class EnvAccess(NamedTuple):
@@ -37,7 +39,7 @@ class EnvAccess(NamedTuple):
 
     # --- sessions ---
 
-    def find(self, id: Any) -> Session:
+    def find(self, id: object) -> Session:
         """A session of this environment."""
         try:
             session = self.server.sessions.find(id if isinstance(id, str) else "")
@@ -65,20 +67,20 @@ class EnvAccess(NamedTuple):
 
     # --- what is done in them ---
 
-    async def tools(self, session: Session | None = None) -> list[dict[str, Any]]:
+    async def tools(self, session: Session | None = None) -> list[ToolEntry]:
         """The tools as they are listed; the first time, an instance has to be made to know them."""
         self.principal.need("read", "list the tools")
         if session is not None:
             return tool_entries(self.served)
         return await asyncio.to_thread(tool_entries, self.served)
 
-    async def reset(self, session: Session, params: dict[str, Any]) -> dict[str, Any]:
+    async def reset(self, session: Session, params: Mapping[str, object]) -> dict[str, object]:
         """Begin an episode: with `seed`, `options` and `episode_id`, or none of them."""
         self.principal.need("run", "begin an episode")
-        known = {name: params.get(name) for name in ("seed", "options", "episode_id")}
-        if not isinstance(known["options"], dict | None):
-            raise InvalidArgument(f"options: expected an object, got {shorten(known['options'])}")
-        return await session.call(partial(_reset, known), long=True)
+        options = params.get("options")
+        if options is not None and not is_dict(options):
+            raise InvalidArgument(f"options: expected an object, got {shorten(options)}")
+        return await session.call(partial(_reset, params.get("seed"), options, params.get("episode_id")), long=True)
 
     async def begin(self, session: Session) -> CallResult | None:
         """Begin an episode where none has begun; what it began with, or None where it is under way already."""
@@ -108,12 +110,12 @@ class EnvAccess(NamedTuple):
             metrics.step(self.served.name, monotonic() - start)
 
 
-def asked_tool(params: dict[str, Any]) -> AskedCall:
+def asked_tool(params: Mapping[str, object]) -> AskedCall:
     """The tool and the arguments that a request names."""
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(name, str) or not name:
         raise RpcError(INVALID_PARAMS, f"Missing 'name' in params: expected that of a tool, got {shorten(name)}")
-    if not isinstance(arguments, dict | None):
+    if arguments is not None and not is_dict(arguments):
         raise RpcError(INVALID_PARAMS, f"arguments: expected an object, got {shorten(arguments)}")
     return AskedCall(name, arguments or {})
 
@@ -137,10 +139,10 @@ def _begin(hosted: EnvHost) -> CallResult | None:
     return answer_of(hosted.space, hosted.reset() if hosted.episode_id is None else hosted.last)
 
 
-def _reset(known: dict[str, Any], hosted: EnvHost) -> dict[str, Any]:
+def _reset(seed: object, options: dict[str, Any] | None, episode_id: object, hosted: EnvHost) -> dict[str, object]:
     if hosted.batched:
         raise InvalidArgument("ludus/reset: expected a session of one environment, got one of a batch")
-    outcome = hosted.reset(**known)
+    outcome = hosted.reset(seed=seed, options=options, episode_id=episode_id)
     return {
         "episode_id": hosted.episode_id,
         "observation": hosted.space.encode(outcome.observation, binary=False),

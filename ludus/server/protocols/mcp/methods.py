@@ -1,7 +1,6 @@
 """`answer_rpc`: OpenEnv's methods: sessions, and tools with a session, or without one for a single call."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
 
 from ludus.errors import ServerBusy, shorten
 from ludus.server.access import Principal
@@ -25,12 +24,12 @@ from ludus.server.session import Session
 
 __all__ = ["answer_rpc"]
 
-Params = dict[str, Any]
+Params = Mapping[str, object]
 
 
 async def answer_rpc(
-    server: Server, served: ServedEnv, session: Session | None, request: Any, principal: Principal
-) -> dict[str, Any]:
+    server: Server, served: ServedEnv, session: Session | None, request: object, principal: Principal
+) -> dict[str, object]:
     """The reply to one request of JSON-RPC, never an exception.
 
     `session` is that of a WebSocket; without one, the request names it as `session_id`, or does without.
@@ -47,7 +46,7 @@ async def answer_rpc(
         return refused(number, error_of(error, trace=principal.may("run")))
 
 
-async def _create(access: EnvAccess, session: Session | None, params: Params) -> dict[str, Any]:
+async def _create(access: EnvAccess, session: Session | None, params: Params) -> dict[str, object]:
     del params
     try:
         return {"session_id": (session or await access.open()).id}
@@ -59,7 +58,7 @@ async def _create(access: EnvAccess, session: Session | None, params: Params) ->
         raise RpcError(SERVER, str(error), data=held | {"retry_after": error.retry_after}) from error
 
 
-async def _close(access: EnvAccess, session: Session | None, params: Params) -> dict[str, Any]:
+async def _close(access: EnvAccess, session: Session | None, params: Params) -> dict[str, object]:
     named = params.get("session_id")
     if not named:
         raise RpcError(INVALID_PARAMS, "Invalid params - 'session_id' is required")
@@ -70,14 +69,14 @@ async def _close(access: EnvAccess, session: Session | None, params: Params) -> 
     return {"session_id": found.id, "closed": True}
 
 
-async def _tools(access: EnvAccess, session: Session | None, params: Params) -> dict[str, Any]:
+async def _tools(access: EnvAccess, session: Session | None, params: Params) -> dict[str, object]:
     entries = await access.tools(_named(access, session, params))
     if not entries:
         raise RpcError(INTERNAL, NO_TOOLS)
     return {"tools": entries}
 
 
-async def _call(access: EnvAccess, session: Session | None, params: Params) -> dict[str, Any]:
+async def _call(access: EnvAccess, session: Session | None, params: Params) -> dict[str, object]:
     asked = asked_tool(params)
     named = _named(access, session, params)
     await access.check(asked, named, unknown=INTERNAL)
@@ -90,14 +89,14 @@ async def _call(access: EnvAccess, session: Session | None, params: Params) -> d
         await access.close(own)
 
 
-async def _reset(access: EnvAccess, session: Session | None, params: Params) -> dict[str, Any]:
+async def _reset(access: EnvAccess, session: Session | None, params: Params) -> dict[str, object]:
     named = _named(access, session, params)
     if named is None:
         raise RpcError(INVALID_PARAMS, "Invalid params - 'session_id' is required")
     return await access.reset(named, params)
 
 
-METHODS: dict[str, Callable[[EnvAccess, Session | None, Params], Awaitable[dict[str, Any]]]] = {
+METHODS: dict[str, Callable[[EnvAccess, Session | None, Params], Awaitable[dict[str, object]]]] = {
     "openenv/session/create": _create,
     "openenv/session/close": _close,
     "tools/list": _tools,
@@ -111,7 +110,7 @@ def _named(access: EnvAccess, session: Session | None, params: Params) -> Sessio
     return session or (access.find(params["session_id"]) if params.get("session_id") else None)
 
 
-def _told(answer: CallResult) -> dict[str, Any]:
+def _told(answer: CallResult) -> dict[str, object]:
     """The result; OpenEnv's clients know the error of a tool as an error of the request."""
     if answer.error:
         lost = answer.meta.get("infrastructure_failure")

@@ -1,6 +1,7 @@
 """What a call gave, as each protocol says it."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
 
 import msgspec
 
@@ -9,11 +10,22 @@ from ludus.core.outcome import OUTCOME
 from ludus.remote.host import CUT, HostStep
 from ludus.server.served_env import ServedEnv
 from ludus.spaces import Record, Space
+from ludus.spaces.kinds import is_dict
 from ludus.spaces.shown import Shown
 from ludus.tools import Tool, ToolOutcome, result_of
 from ludus.tools.text import ObservationText
 
-__all__ = ["CallResult", "answer_of", "mcp_result", "mcp_text", "openenv_call", "openenv_result", "tool_entries"]
+__all__ = [
+    "CallResult",
+    "McpCallResult",
+    "ToolEntry",
+    "answer_of",
+    "mcp_result",
+    "mcp_text",
+    "openenv_call",
+    "openenv_result",
+    "tool_entries",
+]
 
 MAX_JSON_CHARS = 65_536
 TOOL_FIELDS = ToolOutcome.__struct_fields__
@@ -26,14 +38,40 @@ class CallResult(msgspec.Struct, frozen=True):
     """What a tool said: text for a reader, the value it returned, and what the environment says of the step."""
 
     text: str
-    value: Any
+    value: object
     error: str
-    meta: dict[str, Any]
+    meta: dict[str, object]
 
 
-def answer_of(space: Space[Any], outcome: HostStep) -> CallResult:
+class TextContent(TypedDict):
+    """A piece of content that is text."""
+
+    type: str
+    text: str
+
+
+class McpCallResult(TypedDict):
+    """The result of `tools/call` in the Model Context Protocol."""
+
+    content: list[TextContent]
+    isError: bool
+    _meta: dict[str, object]
+    structuredContent: NotRequired[dict[str, object]]
+
+
+class ToolEntry(TypedDict):
+    """A tool as both protocols list it."""
+
+    name: str
+    title: str
+    description: str
+    inputSchema: Mapping[str, object]
+    outputSchema: NotRequired[Mapping[str, object]]
+
+
+def answer_of(space: Space[object], outcome: HostStep) -> CallResult:
     """What a reset or step says: the tool's own result; in environments with other observations, the observation."""
-    meta: dict[str, Any] = {
+    meta: dict[str, object] = {
         "reward": None if outcome.reward is None else float(outcome.reward),
         "done": outcome.done,
         "terminated": bool(outcome.terminated),
@@ -42,7 +80,7 @@ def answer_of(space: Space[Any], outcome: HostStep) -> CallResult:
     meta |= {name: plain_info(outcome.info[name], name) for name in TOLD if name in outcome.info}
     if outcome.infrastructure:
         cut = outcome.info.get(CUT)
-        reason = cut.get("reason") if isinstance(cut, dict) else None
+        reason: object = cut.get("reason") if is_dict(cut) else None
         why = f"the environment's process ended, and with it the episode: {reason or 'nobody knows why'}"
         return CallResult(why, None, why, meta | {"infrastructure_failure": True})
     seen = outcome.observation
@@ -54,47 +92,49 @@ def answer_of(space: Space[Any], outcome: HostStep) -> CallResult:
     return CallResult(text if len(text) <= MAX_JSON_CHARS else ObservationText(space)(seen), value, "", meta)
 
 
-def mcp_result(answer: CallResult) -> dict[str, Any]:
+def mcp_result(answer: CallResult) -> McpCallResult:
     """The result of `tools/call` in the Model Context Protocol."""
-    result: dict[str, Any] = {"content": [mcp_text(answer.text)], "isError": bool(answer.error), "_meta": answer.meta}
-    if isinstance(answer.value, dict) and not answer.error:
+    result: McpCallResult = {"content": [mcp_text(answer.text)], "isError": bool(answer.error), "_meta": answer.meta}
+    if is_dict(answer.value) and not answer.error:
         result["structuredContent"] = answer.value
     return result
 
 
-def openenv_result(space: Space[Any], outcome: HostStep) -> dict[str, Any]:
+def openenv_result(space: Space[object], outcome: HostStep) -> dict[str, object]:
     """The result of a call as OpenEnv's clients read it; `space` is the observation space."""
     return openenv_call(answer_of(space, outcome))
 
 
-def openenv_call(answer: CallResult) -> dict[str, Any]:
+def openenv_call(answer: CallResult) -> dict[str, object]:
     """The same, of an answer."""
     value = None if answer.error else answer.value
     return {
         "content": [mcp_text(answer.text)],
-        "structured_content": value if isinstance(value, dict) else {"result": value},
+        "structured_content": value if is_dict(value) else {"result": value},
         "meta": answer.meta,
         "data": value,
         "is_error": bool(answer.error),
     }
 
 
-def tool_entries(served: ServedEnv) -> list[dict[str, Any]]:
+def tool_entries(served: ServedEnv) -> list[ToolEntry]:
     """The tools of an environment, as both protocols list them; none where actions are neither calls nor typed."""
     return [_entry(one) for one in served.agent_tools().values()]
 
 
-def _entry(tool: Tool) -> dict[str, Any]:
-    entry = {
+def _entry(tool: Tool) -> ToolEntry:
+    entry: ToolEntry = {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
         "inputSchema": tool.input_schema(),
     }
     schema = tool.output_schema()
-    return entry | ({"outputSchema": schema} if schema is not None and schema.get("type") == "object" else {})
+    if schema is not None and schema.get("type") == "object":
+        entry["outputSchema"] = schema
+    return entry
 
 
-def mcp_text(text: str) -> dict[str, Any]:
+def mcp_text(text: str) -> TextContent:
     """A piece of content that is text."""
     return {"type": "text", "text": text}

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
@@ -22,6 +21,7 @@ from ludus.server.rate import Bucket
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
 from ludus.server.session import Session
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["routes"]
 
@@ -69,15 +69,15 @@ def _spoken(server: Server, served: ServedEnv, request: Request, calls: CallsUnd
     return Streamable(access, request.headers, request.query_params.get("session_id", ""), calls)
 
 
-async def _answered(spoken: Streamable | Stateless, data: Any, request: Request) -> Response:
+async def _answered(spoken: Streamable | Stateless, data: object, request: Request) -> Response:
     """The reply; a stream of events where the request wants its progress told, and the client reads those."""
-    params = data.get("params") if isinstance(data, dict) else None
+    params: object = data.get("params") if is_dict(data) else None
     if progress_token(params) is None or not _accepts(request, EVENTS):
         return _written(await _waited_for(spoken, data, request), request)
     return StreamingResponse(_events(spoken, data), 200, {"cache-control": "no-store"}, EVENTS)
 
 
-async def _waited_for(spoken: Streamable | Stateless, data: Any, request: Request) -> McpReply:
+async def _waited_for(spoken: Streamable | Stateless, data: object, request: Request) -> McpReply:
     """The reply; where leaving means to cancel, whoever leaves is heard."""
     if isinstance(spoken, Streamable):
         return await spoken.answer(data)
@@ -92,9 +92,9 @@ async def _waited_for(spoken: Streamable | Stateless, data: Any, request: Reques
         leaving.cancel()
 
 
-async def _events(spoken: Streamable | Stateless, data: Any) -> AsyncGenerator[bytes]:
+async def _events(spoken: Streamable | Stateless, data: object) -> AsyncGenerator[bytes]:
     """Notifications as they come, and the reply, unless the request was cancelled."""
-    queue: asyncio.Queue[Any] = asyncio.Queue()
+    queue: asyncio.Queue[object] = asyncio.Queue()
     answering = asyncio.ensure_future(spoken._replace(send=queue.put_nowait).answer(data))
     answering.add_done_callback(lambda _: queue.put_nowait(None))
     try:
@@ -108,7 +108,7 @@ async def _events(spoken: Streamable | Stateless, data: Any) -> AsyncGenerator[b
             answering.cancel()
 
 
-def _event(message: Any) -> bytes:
+def _event(message: object) -> bytes:
     return b"event: message\ndata: " + msgspec.json.encode(message) + b"\n\n"
 
 
@@ -142,10 +142,11 @@ def _written(reply: McpReply, request: Request) -> Response:
     return _json(reply.status, reply.message, headers)
 
 
-def _json(status: int, message: Any, headers: dict[str, str] | None = None) -> Response:
-    error = message.get("error", {}) if isinstance(message, dict) else {}
-    after = error.get("data", {}).get("retry_after") if isinstance(error.get("data"), dict) else None
-    if status == 503 and after is not None:
+def _json(status: int, message: object, headers: dict[str, str] | None = None) -> Response:
+    error: object = message.get("error") if is_dict(message) else None
+    told: object = error.get("data") if is_dict(error) else None
+    after: object = told.get("retry_after") if is_dict(told) else None
+    if status == 503 and isinstance(after, int | float):
         headers = {**(headers or {}), "retry-after": str(max(1, round(after)))}
     return Response(msgspec.json.encode(message), status, headers, JSON)
 
@@ -167,7 +168,7 @@ async def _converse(server: Server, served: ServedEnv, connection: WebSocket) ->
     bucket = Bucket(server.config.rate)
     try:
         while session.lost is None:
-            message: Any = await connection.receive()
+            message = await connection.receive()
             if message["type"] != "websocket.receive":
                 break
             if pause := bucket.take():
@@ -183,7 +184,7 @@ async def _converse(server: Server, served: ServedEnv, connection: WebSocket) ->
 
 async def _reply(
     server: Server, served: ServedEnv, session: Session, principal: Principal, text: str | bytes
-) -> dict[str, Any]:
+) -> dict[str, object]:
     try:
         data = read(text)
     except RpcError as refusal:
@@ -191,7 +192,7 @@ async def _reply(
     return await answer_rpc(server, served, session, data, principal)
 
 
-async def _send(connection: WebSocket, message: dict[str, Any]) -> None:
+async def _send(connection: WebSocket, message: dict[str, object]) -> None:
     """Send a message; to a connection that is gone, nothing, which the next `receive` finds out."""
     with suppress(OSError, RuntimeError, WebSocketDisconnect):
         await connection.send_text(msgspec.json.encode(message).decode())

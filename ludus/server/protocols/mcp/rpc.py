@@ -1,6 +1,7 @@
 """JSON-RPC 2.0: requests read and checked, replies written, errors with the codes that clients know."""
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple, TypeGuard
 
 import msgspec
 
@@ -17,6 +18,7 @@ from ludus.errors import (
     shorten,
 )
 from ludus.server.failures import error_reply, is_infrastructure, status_of
+from ludus.spaces.kinds import is_dict
 
 __all__ = [
     "HEADER_MISMATCH",
@@ -51,7 +53,7 @@ MAX_ID_CHARS = 255
 class RpcError(Exception):
     """An error of a request: its code, and the HTTP status where the protocol in use has statuses."""
 
-    def __init__(self, code: int, message: str, *, status: int = 200, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, *, status: int = 200, data: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.status, self.data = code, message, status, data
 
@@ -60,12 +62,12 @@ class RpcRequest(NamedTuple):
     """A call of a method."""
 
     method: str
-    params: dict[str, Any]
+    params: dict[str, object]
     id: str | int | None
     """None: nobody waits for the reply, but for OpenEnv's clients, who may leave it out."""
 
 
-def read(body: bytes | str) -> Any:
+def read(body: bytes | str) -> object:
     """The JSON in a message; a Refusal on anything else."""
     try:
         return msgspec.json.decode(body)
@@ -73,24 +75,26 @@ def read(body: bytes | str) -> Any:
         raise RpcError(PARSE, f"Parse error: expected JSON, got {error}", status=400) from None
 
 
-def request_of(data: Any) -> RpcRequest:
+def request_of(data: object) -> RpcRequest:
     """The request in an object; a Refusal where it is none."""
-    if not isinstance(data, dict):
+    if not is_dict(data):
         raise _invalid(f"expected an object, got {shorten(data)}")
     strange = [key for key in data if key not in KEYS]
-    method, params, number = data.get("method"), data.get("params"), data.get("id")
+    method: object = data.get("method")
+    params: object = data.get("params")
+    number: object = data.get("id")
     if strange or data.get("jsonrpc") != "2.0":
         raise _invalid(f"expected jsonrpc '2.0', method, params and id, got {shorten(data)}")
     if not isinstance(method, str):
         raise _invalid(f"expected the name of a method, got {shorten(method)}")
     if not _is_id(number):
         raise _invalid(f"expected a short text or whole number as id, got {shorten(number)}")
-    if params is not None and not isinstance(params, dict):
+    if params is not None and not is_dict(params):
         raise _invalid(f"expected params as an object, got {shorten(params)}")
     return RpcRequest(method, params or {}, number)
 
 
-def _is_id(number: Any) -> bool:
+def _is_id(number: object) -> TypeGuard[int | str | None]:
     if isinstance(number, str):
         return len(number) <= MAX_ID_CHARS
     return number is None or (type(number) is int and abs(number) < 1 << 64)
@@ -100,14 +104,14 @@ def _invalid(why: str) -> RpcError:
     return RpcError(INVALID_REQUEST, f"Invalid request: {why}", status=400)
 
 
-def replied(id: str | int | None, result: Any) -> dict[str, Any]:
+def replied(id: str | int | None, result: object) -> dict[str, object]:
     """The reply to a request that was carried out."""
     return {"jsonrpc": "2.0", "id": id, "result": result}
 
 
-def refused(id: str | int | None, refusal: RpcError) -> dict[str, Any]:
+def refused(id: str | int | None, refusal: RpcError) -> dict[str, object]:
     """The reply to a request that was not."""
-    error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+    error: dict[str, object] = {"code": refusal.code, "message": refusal.message}
     if refusal.data is not None:
         error["data"] = refusal.data
     return {"jsonrpc": "2.0", "id": id, "error": error}
@@ -131,7 +135,7 @@ def error_of(error: Exception, *, trace: bool = False) -> RpcError:
         return error
     told, lost = error_reply(error, trace=trace), is_infrastructure(error)
     code = next((code for kind, code in CODES if isinstance(error, kind)), SERVER if lost else INTERNAL)
-    data: dict[str, Any] = {"kind": told.kind, "infrastructure_failure": lost}
+    data: dict[str, object] = {"kind": told.kind, "infrastructure_failure": lost}
     data |= {"trace": told.trace} if told.trace else {}
     data |= {"retry_after": error.retry_after} if isinstance(error, ServerBusy) else {}
     return RpcError(code, told.message or told.kind, status=status_of(error), data=data)

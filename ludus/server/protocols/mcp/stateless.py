@@ -7,7 +7,8 @@ which the first call tells. Clients that choose their version by `server/discove
 names a session; elsewhere they speak an older one, whose handshake opens a session for them.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from starlette.datastructures import Headers
 
@@ -15,7 +16,7 @@ from ludus.errors import shorten
 from ludus.server.protocols.mcp.calls import CallGivenUp, CallsUnderWay, Send
 from ludus.server.protocols.mcp.env_access import AskedCall, EnvAccess, asked_tool
 from ludus.server.protocols.mcp.material import MATERIAL, capabilities, material
-from ludus.server.protocols.mcp.results import mcp_text
+from ludus.server.protocols.mcp.results import McpCallResult, ToolEntry, mcp_text
 from ludus.server.protocols.mcp.rpc import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
@@ -30,6 +31,7 @@ from ludus.server.protocols.mcp.rpc import (
 )
 from ludus.server.protocols.mcp.streamable import PROTOCOL, STATUSES, VERSIONS, McpReply, called, instructions
 from ludus.server.session import Session
+from ludus.spaces.kinds import is_dict
 from ludus.version import __version__
 
 __all__ = ["REVISION", "Stateless", "is_stateless"]
@@ -43,19 +45,19 @@ HANDLE = {
     "type": "string",
     "description": "The episode to go on with: what an earlier call told as session_id. Leave it out to begin one.",
 }
-COMPLETE: dict[str, Any] = {"resultType": "complete"}
-UNCACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
+COMPLETE: dict[str, object] = {"resultType": "complete"}
+UNCACHED: dict[str, object] = {"ttlMs": 0, "cacheScope": "private"}
 
 
-def is_stateless(headers: Headers, data: Any) -> bool:
+def is_stateless(headers: Headers, data: object) -> bool:
     """Whether a message is of this revision: its header says so, or the envelope in it.
 
     >>> is_stateless(Headers({PROTOCOL: REVISION}), {})
     True
     """
-    params = data.get("params") if isinstance(data, dict) else None
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    return headers.get(PROTOCOL) == REVISION or (isinstance(meta, dict) and VERSION in meta)
+    params: object = data.get("params") if is_dict(data) else None
+    meta: object = params.get("_meta") if is_dict(params) else None
+    return headers.get(PROTOCOL) == REVISION or (is_dict(meta) and VERSION in meta)
 
 
 class Stateless(NamedTuple):
@@ -67,7 +69,7 @@ class Stateless(NamedTuple):
     calls: CallsUnderWay | None = None
     send: Send | None = None
 
-    async def answer(self, data: Any) -> McpReply:
+    async def answer(self, data: object) -> McpReply:
         """The reply to a message."""
         number = None
         try:
@@ -86,11 +88,12 @@ class Stateless(NamedTuple):
 
     def _check(self, asked: RpcRequest) -> None:
         """The envelope is whole, and the headers say what the body says."""
-        meta = asked.params.get("_meta")
-        missing = [key for key in (VERSION, CAPABILITIES) if not isinstance(meta, dict) or key not in meta]
+        given = asked.params.get("_meta")
+        meta: dict[str, object] = given if is_dict(given) else {}
+        missing = [key for key in (VERSION, CAPABILITIES) if key not in meta]
         if missing:
             raise RpcError(INVALID_PARAMS, f"_meta: expected {' and '.join(missing)}, got none", status=400)
-        version = asked.params["_meta"][VERSION]
+        version = meta[VERSION]
         if self.headers is not None:
             told = {PROTOCOL: version, METHOD: asked.method}
             if asked.method == "tools/call" and NAME in self.headers:
@@ -109,7 +112,7 @@ class Stateless(NamedTuple):
                 data={"supported": list(VERSIONS), "requested": str(version)[:64]},
             )
 
-    async def _result(self, asked: RpcRequest) -> dict[str, Any]:
+    async def _result(self, asked: RpcRequest) -> Mapping[str, object]:
         if asked.method == "server/discover":
             return {**await self._discovered(), **UNCACHED}
         if asked.method == "tools/list":
@@ -122,7 +125,7 @@ class Stateless(NamedTuple):
             return await self.access.reset(self._session(asked.params.get(SESSION_ID)), asked.params)
         raise RpcError(NO_METHOD, f"Method not found: {shorten(asked.method)}", status=404)
 
-    async def _discovered(self) -> dict[str, Any]:
+    async def _discovered(self) -> dict[str, object]:
         session = self._session(None)
         first = await self.access.begin(session)
         return {
@@ -132,11 +135,11 @@ class Stateless(NamedTuple):
             "_meta": {SERVER_INFO: {"name": "ludus", "title": self.access.served.name, "version": __version__}},
         }
 
-    async def _tools(self) -> list[dict[str, Any]]:
+    async def _tools(self) -> list[ToolEntry]:
         entries = await self.access.tools()
         return entries if self.joined else [_with_handle(one) for one in entries]
 
-    async def _material(self, asked: RpcRequest) -> dict[str, Any]:
+    async def _material(self, asked: RpcRequest) -> dict[str, object]:
         """Resources and prompts, of the session that is named, or of one for this request alone."""
         named = self.joined or asked.params.get(SESSION_ID)
         session = await self.access.open() if named is None else self._session(named)
@@ -146,7 +149,7 @@ class Stateless(NamedTuple):
             if named is None:
                 await self.access.close(session)
 
-    async def _call(self, request: RpcRequest) -> dict[str, Any]:
+    async def _call(self, request: RpcRequest) -> McpCallResult:
         if self.joined:
             return await called(self.access, self._session(None), request, self.calls, self.send)
         asked = asked_tool(request.params)
@@ -164,12 +167,13 @@ class Stateless(NamedTuple):
         content = [*found["content"], mcp_text(f"{SESSION_ID}: {session.id}")] if named is None else found["content"]
         return {**found, "content": content, "_meta": {**found["_meta"], SESSION_ID: session.id}}
 
-    def _session(self, named: Any) -> Session:
+    def _session(self, named: object) -> Session:
         return self.access.find(self.joined or named)
 
 
-def _with_handle(entry: dict[str, Any]) -> dict[str, Any]:
+def _with_handle(entry: ToolEntry) -> ToolEntry:
     """A tool that takes the episode as an argument, too, unless it has one of that name."""
     schema = entry["inputSchema"]
-    properties = {SESSION_ID: HANDLE, **schema.get("properties", {})}
+    known = schema.get("properties")
+    properties = {SESSION_ID: HANDLE, **(known if is_dict(known) else {})}
     return {**entry, "inputSchema": {**schema, "properties": properties}}

@@ -9,7 +9,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import msgspec
 from starlette.datastructures import Headers
@@ -25,7 +24,7 @@ from ludus.server.protocols.mcp.streamable import SESSION, Streamable
 from ludus.server.rate import Bucket
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
-from ludus.server.targets import Application, offered
+from ludus.server.targets import Application, ServeTarget, offered
 
 __all__ = ["Stdio", "run"]
 
@@ -80,7 +79,7 @@ class Stdio:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
-    async def _carry_out(self, data: Any, session: str) -> None:
+    async def _carry_out(self, data: object, session: str) -> None:
         if is_stateless(Headers(), data):
             reply = await Stateless(self.access, None, session, self._calls, self._send).answer(data)
         else:
@@ -89,11 +88,11 @@ class Stdio:
         if reply.message is not None:
             self._send(reply.message)
 
-    def _send(self, message: Any) -> None:
+    def _send(self, message: object) -> None:
         self._write(msgspec.json.encode(message) + b"\n")
 
 
-def run(target: Any, *, seed: int | None = None, config: ServerConfig | None = None) -> None:
+def run(target: ServeTarget, *, seed: int | None = None, config: ServerConfig | None = None) -> None:
     """Serve a target on standard input and output until the input ends; what environments print goes to the error."""
     own = config or ServerConfig()
     answers = os.dup(1)
@@ -102,7 +101,7 @@ def run(target: Any, *, seed: int | None = None, config: ServerConfig | None = N
     asyncio.run(_serve(_tools_of(target, own), own, answers, seed))
 
 
-def _tools_of(target: Any, config: ServerConfig) -> ServedEnv:
+def _tools_of(target: ServeTarget, config: ServerConfig) -> ServedEnv:
     found = offered([target], config)
     if isinstance(found, Application) or not found[0].agent_tools():
         name = found.name if isinstance(found, Application) else found[0].name

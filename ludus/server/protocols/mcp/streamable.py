@@ -1,6 +1,7 @@
 """The Model Context Protocol over HTTP, as its clients speak it: `initialize` opens a session, a header names it."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from starlette.datastructures import Headers
 
@@ -9,7 +10,7 @@ from ludus.errors import CodecError, InvalidValue, ResetNeeded, shorten
 from ludus.server.protocols.mcp.calls import CallGivenUp, CallsUnderWay, Send, cancelled_request
 from ludus.server.protocols.mcp.env_access import AskedCall, EnvAccess, asked_tool
 from ludus.server.protocols.mcp.material import MATERIAL, capabilities, material
-from ludus.server.protocols.mcp.results import CallResult, mcp_result
+from ludus.server.protocols.mcp.results import CallResult, McpCallResult, mcp_result
 from ludus.server.protocols.mcp.rpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -23,6 +24,7 @@ from ludus.server.protocols.mcp.rpc import (
     request_of,
 )
 from ludus.server.session import Session
+from ludus.spaces.kinds import is_dict, is_list
 from ludus.version import __version__
 
 __all__ = [
@@ -53,13 +55,13 @@ class McpReply(NamedTuple):
     """What goes back: a message, several, or none; and the id of a session that was opened."""
 
     status: int
-    message: Any = None
+    message: object = None
     session: str = ""
 
 
-def is_mcp(headers: Headers, data: Any) -> bool:
+def is_mcp(headers: Headers, data: object) -> bool:
     """Whether a request is of this protocol, and not one of OpenEnv's."""
-    method = data.get("method") if isinstance(data, dict) else None
+    method: object = data.get("method") if is_dict(data) else None
     named = isinstance(method, str) and (method in OWN_METHODS or method.startswith("notifications/"))
     return named or SESSION in headers or PROTOCOL in headers
 
@@ -76,13 +78,13 @@ class Streamable(NamedTuple):
     calls: CallsUnderWay | None = None
     send: Send | None = None
 
-    async def answer(self, data: Any) -> McpReply:
+    async def answer(self, data: object) -> McpReply:
         """The reply to a message, or to several at once."""
         try:
             self._check_version()
             if SESSION in self.headers:
                 self._session()
-            return await (self._several(data) if isinstance(data, list) else self._one(data))
+            return await (self._several(data) if is_list(data) else self._one(data))
         except RpcError as refusal:
             return McpReply(refusal.status, refused(None, refusal))
 
@@ -99,15 +101,15 @@ class Streamable(NamedTuple):
 
     # --- messages ---
 
-    async def _several(self, data: list[Any]) -> McpReply:
+    async def _several(self, data: list[object]) -> McpReply:
         if not 0 < len(data) <= MAX_AT_ONCE or any(isinstance(one, list) for one in data):
             raise RpcError(INVALID_REQUEST, f"batch: expected 1 to {MAX_AT_ONCE} messages, got others", status=400)
         replies = [await self._one(one, alone=False) for one in data]
         messages = [one.message for one in replies if one.message is not None]
         return McpReply(200, messages) if messages else McpReply(202)
 
-    async def _one(self, data: Any, *, alone: bool = True) -> McpReply:
-        if isinstance(data, dict) and "method" not in data and ("result" in data or "error" in data):
+    async def _one(self, data: object, *, alone: bool = True) -> McpReply:
+        if is_dict(data) and "method" not in data and ("result" in data or "error" in data):
             return McpReply(202)  # an answer, though nothing was asked
         try:
             asked = request_of(data)
@@ -147,7 +149,7 @@ class Streamable(NamedTuple):
                 await self.access.close(session)
             raise
 
-    async def _result(self, asked: RpcRequest) -> dict[str, Any]:
+    async def _result(self, asked: RpcRequest) -> Mapping[str, object]:
         if asked.method == "ping":
             return {}
         session = self._session()
@@ -161,7 +163,7 @@ class Streamable(NamedTuple):
             return await self.access.reset(session, asked.params)
         raise RpcError(NO_METHOD, f"Method not found: {shorten(asked.method)}")
 
-    def _heed(self, data: Any) -> None:
+    def _heed(self, data: object) -> None:
         """A notification: the only one that says anything to us is that a request is given up."""
         number = cancelled_request(data)
         if number is not None and self.calls is not None:
@@ -189,7 +191,7 @@ class Streamable(NamedTuple):
 
 async def called(
     access: EnvAccess, session: Session, request: RpcRequest, calls: CallsUnderWay | None, send: Send | None
-) -> dict[str, Any]:
+) -> McpCallResult:
     """What a call gives, which can be cancelled meanwhile, and whose progress is told where the request asks for it."""
     asked = asked_tool(request.params)
     if calls is None:
@@ -198,16 +200,16 @@ async def called(
     return await calls.carry_out(key, token, send, lambda progress: call_result(access, session, asked, progress))
 
 
-def progress_token(params: Any) -> int | str | None:
+def progress_token(params: object) -> int | str | None:
     """What a request wants its progress told by; None where it does not want that."""
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    token = meta.get("progressToken") if isinstance(meta, dict) else None
+    meta: object = params.get("_meta") if is_dict(params) else None
+    token: object = meta.get("progressToken") if is_dict(meta) else None
     return token if isinstance(token, int | str) and not isinstance(token, bool) else None
 
 
 async def call_result(
     access: EnvAccess, session: Session, asked: AskedCall, progress: Progress | None = None
-) -> dict[str, Any]:
+) -> McpCallResult:
     """What a call gives. What the model can mend (its arguments, the end of an episode) is a result that it reads."""
     await access.check(asked, session, unknown=INVALID_PARAMS)
     try:

@@ -1,7 +1,7 @@
 """What a page shows of any value: JSON that a browser reads without loss or harm. It never fails."""
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import overload
 
 import numpy as np
@@ -97,6 +97,8 @@ _page = ShownOnPage()
 
 @overload
 def plain(value: str) -> str: ...
+@overload
+def plain(value: Mapping[str, object]) -> dict[str, object]: ...
 @overload
 def plain(value: object) -> object: ...
 def plain(value: object) -> object:
