@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -200,3 +200,8 @@ class Env(Generic[ObsT, ActT]):
 
 AnyEnv = Env[Any, Any]
 """An environment of whatever observations and actions: `Env` is invariant, so that `Env[object, object]` takes none."""
+
+
+def is_env(value: object) -> TypeGuard[AnyEnv]:
+    """Whether it is an environment, of any observations and actions, in a form that type checkers follow."""
+    return isinstance(value, Env)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeGuard
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ludus.evaluate.agents import (
     is_predictor,
 )
 from ludus.registry.trust import required_before_import
+from ludus.spaces.kinds import is_array, is_list_or_tuple
 
 __all__ = ["AGENTS", "AgentLike", "agent_name", "as_agent"]
 
@@ -39,18 +41,22 @@ def as_agent(agent: object) -> Agent:
         return as_agent(_named(agent))
     if isinstance(agent, type):
         return as_agent(agent())
-    if isinstance(agent, Agent):
+    if _is_agent(agent):
         return agent
     if is_predictor(agent):
         return PolicyAgent(agent)
     if callable(agent):
         return FunctionAgent(agent)
-    if isinstance(agent, list | tuple | np.ndarray):
+    if is_list_or_tuple(agent) or is_array(agent):
         return ScriptedAgent(list[object](agent))
     raise InvalidType(
         "agent: expected an Agent, a function of the observation, an object with predict, a list of actions or a name, "
         f"got {shorten(agent)}"
     )
+
+
+def _is_agent(agent: object) -> TypeGuard[Agent]:
+    return isinstance(agent, Agent)
 
 
 def _named(agent: str) -> object:

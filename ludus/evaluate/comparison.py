@@ -92,7 +92,7 @@ def paired_test(x: ScoresLike, y: ScoresLike, *, resamples: int = 10_000, seed: 
 
 
 def _all_signs(count: int) -> Array:
-    choices = np.arange(2**count)[:, None] >> np.arange(count)
+    choices = np.arange(1 << count)[:, None] >> np.arange(count)
     return np.where(choices & 1, -1.0, 1.0)
 
 

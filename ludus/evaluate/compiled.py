@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ludus.core import Outcome
-from ludus.core.vector_env import AnyVectorEnv
+from ludus.core.vector_env import AnyVectorEnv, Mask
 from ludus.errors import LudusError
 from ludus.evaluate.agents import Agent, NopAgent, RandomAgent
 from ludus.evaluate.result import Result
@@ -118,8 +118,8 @@ class CompiledCheck:
         outcomes = recorded["outcome"][sound]
         derived = DERIVED[found.terminated.astype(np.intp), found.truncated.astype(np.intp)]
         over = found.terminated | found.truncated
-        told = outcomes == np.where(found.outcomes > 0, found.outcomes, derived)
-        cut = (found.lengths >= self.result.declaration.max_steps) & (outcomes == CODES[Outcome.TIME_LIMIT])
+        told: Mask = outcomes == np.where(found.outcomes > 0, found.outcomes, derived)
+        cut: Mask = (found.lengths >= self.result.declaration.max_steps) & (outcomes == CODES[Outcome.TIME_LIMIT])
         return same & np.where(over, told, cut)
 
     def _flags(self, segment: Segment, recorded: dict[str, Array], sound: Array, lasts: Array) -> Array:

@@ -81,7 +81,7 @@ def _levels(tables: Mapping[str, Scores]) -> Array:
     """From a little under the least score to a little over the greatest."""
     every = np.concatenate([one.all() for one in tables.values()])
     margin = float(np.ptp(every)) * 0.02 or 1.0
-    return np.linspace(every.min() - margin, every.max() + margin, 101)
+    return np.linspace(float(every.min()) - margin, float(every.max()) + margin, 101)
 
 
 def plot_curves(

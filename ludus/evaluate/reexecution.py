@@ -17,6 +17,7 @@ from ludus.evaluate.result import Result
 from ludus.evaluate.segment import Segment
 from ludus.spaces import iterate
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_scalar
 from ludus.trajectory.lane_digest import LaneDigest
 from ludus.trajectory.replay import ReplayDifference, first_difference
 from ludus.trajectory.tracker import CODES, OUTCOMES, outcome_of
@@ -331,7 +332,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _python(value: object) -> object:
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item() if is_scalar(value) else value
 
 
 def _named(outcome: Outcome | None) -> str:

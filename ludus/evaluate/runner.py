@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import AutoresetMode, Env
+from ludus.core import AutoresetMode
+from ludus.core.env import is_env
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument, InvalidType, TrajectoryError, shorten
 from ludus.evaluate.agent_names import AgentLike, agent_name, as_agent
@@ -23,6 +24,7 @@ from ludus.evaluate.result_file import ResultFile, ResultWriter, result_header
 from ludus.evaluate.signature import signer
 from ludus.registry import make_vec
 from ludus.registry.resolution import Target, spec_meant
+from ludus.spaces.kinds import is_integer
 from ludus.trajectory.header import RunHeader
 
 __all__ = ["Evaluated", "evaluate", "evaluated"]
@@ -86,8 +88,9 @@ def evaluate(
 
 
 def _check_target(env: object, options: Mapping[str, object]) -> None:
-    if isinstance(env, Env) or "episodes" in options or "autoreset_mode" in options:
-        given = env if isinstance(env, Env) else sorted({"episodes", "autoreset_mode"} & set(options))
+    if is_env(env) or "episodes" in options or "autoreset_mode" in options:
+        wrong = sorted({"episodes", "autoreset_mode"} & set(options))
+        given: object = env if is_env(env) else wrong
         raise InvalidType(
             f"evaluate: expected an id, a spec, a class or a function that makes an environment, got {shorten(given)}; "
             "each episode is begun by the evaluation, with a seed of its own"
@@ -193,6 +196,6 @@ def _check_same(before: RunHeader, now: RunHeader, file: ResultFile) -> None:
 
 def _chosen(seeds: Sequence[object]) -> npt.NDArray[np.uint64]:
     for one in seeds:
-        if isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < 1 << 63:
+        if isinstance(one, bool) or not is_integer(one) or not 0 <= one < 1 << 63:
             raise InvalidArgument(f"seed: expected integers of 0 up to 2**63, got {shorten(one)}")
     return np.array(list(seeds), np.uint64)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.spaces.kinds import is_mapping
 
 __all__ = ["Scores", "ScoresLike", "normalize"]
 
@@ -64,8 +65,8 @@ ScoresLike = Scores | Mapping[str, Sequence[float] | Array] | Sequence[float] | 
 
 
 def _by_task(scores: object) -> tuple[tuple[str, ...], tuple[Array, ...]]:
-    if isinstance(scores, Mapping):
-        names = tuple(str(name) for name in scores)  # pyright: ignore[reportUnknownVariableType]
+    if is_mapping(scores):
+        names = tuple(str(name) for name in scores)
         return names, tuple(_numbers(scores[name], f"scores[{name!r}]", (1,)) for name in scores)
     table = _numbers(scores, "scores", (1, 2))
     table = table[:, None] if table.ndim == 1 else table

@@ -65,7 +65,7 @@ class SearchAgent(Agent[object, object]):
 
     def _legal(self, info: Info) -> Array:
         space, mask = self._choice, info.get("action_mask")
-        return space.start + (np.arange(space.n) if mask is None else np.flatnonzero(mask))
+        return space.start + (np.arange(int(space.n)) if mask is None else np.flatnonzero(mask))
 
     def played(self, lane: int, prefixes: list[list[int]]) -> Array:
         """The discounted return of each list of actions, played in a fork of its own and then on at random."""
@@ -168,7 +168,7 @@ class MctsAgent(SearchAgent):
         if len(legal) == 1:
             return int(legal[0])
         root, space = _Node(), self._choice
-        everything = space.start + np.arange(space.n)
+        everything = space.start + np.arange(int(space.n))
         for _ in range(self.iterations):
             path, actions = [root], list[int]()
             while True:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ludus.errors import InvalidArgument, MissingExtra
+from ludus.spaces.kinds import is_dict
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -53,7 +54,7 @@ def public_key(key: str | os.PathLike[str]) -> str:
 def check_signature(signature: object, digest: str) -> str:
     """Why a signature is not one of that digest; empty where it is."""
     fields = ("algorithm", "public_key", "signature")
-    if not isinstance(signature, dict) or any(not isinstance(signature.get(one), str) for one in fields):  # pyright: ignore[reportUnknownMemberType]
+    if not is_dict(signature) or any(not isinstance(signature.get(one), str) for one in fields):
         return "expected algorithm, public_key and signature"
     known: Signature = signature
     if known["algorithm"] != "ed25519":

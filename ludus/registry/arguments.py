@@ -5,6 +5,7 @@ from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
 from ludus.errors import InvalidArgument, InvalidType, did_you_mean, listing, shorten
+from ludus.spaces.kinds import is_mapping
 
 __all__ = ["LIMITS", "NOTHING", "Creator", "Given", "check_arguments", "given_by"]
 
@@ -30,7 +31,7 @@ def given_by(
     if kwargs is None:
         return Given(env_kwargs, own, function)
     given: Any = kwargs
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+    if not is_mapping(given) or not all(isinstance(name, str) for name in given):
         raise InvalidType(f"kwargs: expected a dictionary of the environment's arguments, got {shorten(kwargs)}")
     twice = [name for name in kwargs if name in env_kwargs]
     if twice:

@@ -1,8 +1,8 @@
 """Assembly: from a spec to the environment, its wrappers around it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from ludus.core import Env, EnvSpec, Wrapper, WrapperSpec
 from ludus.core.entry_point import load_entry_point
@@ -93,7 +93,9 @@ def finish(created: Created, spec: EnvSpec) -> AnyEnv:
 
 def _stand_in(creator: object, arguments: dict[str, object]) -> WrapperSpec | None:
     """A wrapper for a mode that follows from another: a list of frames, or a window that shows them."""
-    mode, modes = arguments.get("render_mode"), (getattr(creator, "metadata", None) or {}).get("render_modes") or []
+    metadata: Metadata = getattr(creator, "metadata", None) or {}
+    modes: Sequence[str] = metadata.get("render_modes") or []
+    mode = arguments.get("render_mode")
     if not isinstance(mode, str) or mode in modes:
         return None
     if mode.endswith("_list") and mode[:-5] in modes and mode != "human_list":
@@ -161,9 +163,10 @@ def _missing_extra(error: ImportError | EntryPointError, spec: EnvSpec, package:
 
 
 def _adapter(found: object) -> str:
+    plays: bool = callable(getattr(found, "reset", None)) and callable(getattr(found, "step", None))
     if isinstance(found, type) and issubclass(found, Env):
         return f"; it returns the class: return {found.__name__}() instead"
-    if callable(getattr(found, "reset", None)) and callable(getattr(found, "step", None)):
+    if plays:
         return "; derive it from ludus.Env, or adapt an old one with ludus.core.from_legacy"
     return "; is there a `return` missing?" if found is None else ""
 
@@ -199,10 +202,14 @@ def _wrap(env: AnyEnv, spec: EnvSpec) -> AnyEnv:
     return env
 
 
+def _is_wrapper(found: object) -> TypeGuard[Callable[..., AnyEnv]]:
+    return isinstance(found, type) and issubclass(found, Wrapper)
+
+
 def _wrapper(spec: WrapperSpec, id: str) -> Callable[..., AnyEnv]:
     what = f"{id}: wrapper {spec.name!r}"
     found = load_entry_point(spec.entry_point, what)
-    if not isinstance(found, type) or not issubclass(found, Wrapper):
+    if not _is_wrapper(found):
         raise InvalidType(f"{what}: expected a subclass of ludus.Wrapper at {spec.entry_point!r}, got {shorten(found)}")
     check_arguments(found, spec.kwargs, what, positional=1)
     return found

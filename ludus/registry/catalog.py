@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ludus.core import EnvSpec
 from ludus.core.spec import read_fields
 from ludus.errors import EntryPointError, InvalidSpec, LudusError, listing, shorten
+from ludus.spaces.kinds import is_dict
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -63,12 +64,12 @@ def read_catalog(path: CatalogFile) -> Iterator[Entry]:
 
     try:
         content = path.read_bytes()
-        data: Any = msgspec.toml.decode(content) if path.name.endswith(".toml") else msgspec.json.decode(content)
+        data: object = msgspec.toml.decode(content) if path.name.endswith(".toml") else msgspec.json.decode(content)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         yield None, InvalidSpec(f"{path.name}: expected a readable catalog, got {type(error).__name__}: {error}")
         return
-    envs: object = data.get("envs") if isinstance(data, dict) else None
-    if not isinstance(envs, dict):
+    envs: object = data.get("envs") if is_dict(data) else None
+    if not is_dict(data) or not is_dict(envs):
         yield None, InvalidSpec(f'{path.name}: expected tables like [envs."my/Maze-v0"], got {shorten(data)}')
         return
     unknown = [name for name in data if name != "envs"]
@@ -83,7 +84,7 @@ def read_catalog(path: CatalogFile) -> Iterator[Entry]:
 
 def _read(id: str, fields: object) -> EnvSpec | LudusError:
     try:
-        if not isinstance(fields, dict) or not isinstance(fields.get("entry_point"), str):
+        if not is_dict(fields) or not isinstance(fields.get("entry_point"), str):
             raise InvalidSpec(f'{id}: expected a table with entry_point = "module:Class", got {shorten(fields)}')
         if "id" in fields:
             raise InvalidSpec(f"{id}: expected the id as the table's name only, got id = {shorten(fields['id'])} in it")

@@ -106,7 +106,7 @@ class Lanes:
         isolation: "str | Sandbox | None",
     ) -> None:
         many = isinstance(id, Sequence) and not isinstance(id, str)
-        targets = list(id) if isinstance(id, Sequence) and not isinstance(id, str) else [id]
+        targets: list[Target] = [*id] if isinstance(id, Sequence) and not isinstance(id, str) else [id]
         self.count = _count(num_envs, targets if many else None)
         for name, values in each.items():
             if isinstance(values, str | Mapping) or not hasattr(values, "__len__") or len(values) != self.count:

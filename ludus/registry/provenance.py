@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from ludus.core import EnvSpec, WrapperSpec
 from ludus.registry.libraries import adapted_by, is_library
@@ -180,7 +180,7 @@ def _texts(arguments: object) -> list[str]:
     rest = [arguments]
     while rest:
         one = rest.pop()
-        if isinstance(one, str | os.PathLike):
+        if _is_text(one):
             found.append(str(one))
             rest.append(_decoded(found[-1]))
         elif isinstance(one, Mapping):
@@ -188,6 +188,10 @@ def _texts(arguments: object) -> list[str]:
         elif isinstance(one, list | tuple | set | frozenset):
             rest += one
     return found
+
+
+def _is_text(one: object) -> TypeGuard[str | os.PathLike[str]]:
+    return isinstance(one, str | os.PathLike)
 
 
 def _decoded(text: str) -> object:

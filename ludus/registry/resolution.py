@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
-from ludus.core import Env, EnvSpec, IsolationRecord, Security
+from ludus.core import EnvSpec, IsolationRecord, Security
+from ludus.core.env import is_env
 from ludus.core.spec import Isolation
 from ludus.errors import InvalidType, shorten
 from ludus.registry.arguments import NOTHING, Creator
@@ -143,12 +144,16 @@ def _found_isolated(text: str) -> EnvSpec | None:
 Registry.isolated = staticmethod(_found_isolated)
 
 
+def _is_callable(id: object) -> TypeGuard[Callable[..., object]]:
+    return callable(id)
+
+
 def _meant_here(id: object) -> EnvSpec:
     if isinstance(id, str):
         return registry.spec_here(id)
     if isinstance(id, EnvSpec):
         return id
-    if callable(id) and not isinstance(id, Env):
+    if _is_callable(id) and not is_env(id):
         return adhoc_spec(id)
-    hint = "; it is made already" if isinstance(id, Env) else ""
+    hint = "; it is made already" if is_env(id) else ""
     raise InvalidType(f"make: expected an id like 'CartPole-v1', an EnvSpec or an Env class, got {shorten(id)}{hint}")

@@ -8,6 +8,7 @@ from typing import Any
 
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.rubrics.rubric import Rubric, RubricLike, Transition, named_parts, rubric_of
+from ludus.spaces.kinds import is_mapping
 
 __all__ = ["Gate", "Sequential", "WeightedSum"]
 
@@ -132,7 +133,7 @@ class Sequential(Rubric):
     """
 
     def __init__(self, *parts: RubricLike | Mapping[str, RubricLike]) -> None:
-        several = parts[0] if len(parts) == 1 and isinstance(parts[0], Mapping) else parts
+        several = parts[0] if len(parts) == 1 and is_mapping(parts[0]) else parts
         self._parts = named_parts(several)
 
     @property
@@ -180,7 +181,7 @@ async def _raised(error: Exception) -> float:
 def _weights(names: list[str], given: Any) -> dict[str, float]:
     if given is None:
         return dict.fromkeys(names, 1.0 / len(names))
-    if isinstance(given, Mapping):
+    if is_mapping(given):
         if set(given) != set(names):
             raise InvalidArgument(f"weights: expected one for each of {listing(names)}, got {listing(given)}")
         return {name: _number(f"weights[{name!r}]", given[name]) for name in names}

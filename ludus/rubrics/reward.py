@@ -85,7 +85,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
         idle, finals = self.idle(begun), dict(self.final_observations(step.info))
         if self._mode is not SAME_STEP and begun is not None:
             self._begin(begun)
-        rewards, going, ended = np.zeros(self._lead), {}, {}
+        rewards, going, ended = np.zeros(self._lead), dict[int, Info](), dict[int, Info]()
         for lane in range(self._lead[0]):
             if idle is not None and idle[lane]:
                 continue

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ludus.core import Info, Step
 from ludus.core.info import REWARD_COMPONENTS
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, listing, shorten
+from ludus.spaces.kinds import is_dict, is_list_or_tuple, is_mapping
 from ludus.tools.loop import Loop
 
 __all__ = [
@@ -233,9 +234,9 @@ def _rubrics_in(name: str, value: object) -> Iterator[tuple[str, Rubric]]:
         yield name.removeprefix("_"), value
         return
     held: Iterable[tuple[object, object]] = ()
-    if isinstance(value, list | tuple):
+    if is_list_or_tuple(value):
         held = enumerate(value)
-    elif isinstance(value, dict):
+    elif is_dict(value):
         held = value.items()
     for key, one in held:
         if isinstance(one, Rubric):
@@ -257,7 +258,7 @@ def rubric_of(given: RubricLike) -> Rubric:
 
 def named_parts(given: Mapping[str, Any] | Iterable[Any]) -> dict[str, Rubric]:
     """Parts by their names: those given, else their own, counted where two have the same."""
-    if isinstance(given, Mapping):
+    if is_mapping(given):
         return {name: rubric_of(one) for name, one in given.items()}
     found: dict[str, Rubric] = {}
     for one in map(rubric_of, given):

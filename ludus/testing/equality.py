@@ -1,6 +1,6 @@
 """Equality of data: the same structure, types, dtypes, shapes and numbers, and NaN equals NaN."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from ludus.errors import shorten
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import class_of, is_array, is_list_or_tuple, is_mapping, is_scalar
 
 __all__ = ["Difference", "arrays", "data_equal", "difference", "parts"]
 
@@ -60,11 +61,11 @@ def difference(a: object, b: object, path: str = "value", *, exact: bool = True)
 
 def parts(value: Any) -> dict[str, object] | None:
     """What a structured value is made of, each under the path that leads to it; None for a value without parts."""
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return {f'["{key}"]' if isinstance(key, str) else f"[{key!r}]": one for key, one in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {f".{name}": getattr(value, name) for name in value._fields}  # pyright: ignore[reportAttributeAccessIssue]
-    if isinstance(value, list | tuple):
+    if _is_named_tuple(value):
+        return {f".{name}": getattr(value, name) for name in value._fields}
+    if is_list_or_tuple(value):
         return {f"[{place}]": one for place, one in enumerate(value)}
     if isinstance(value, type):
         return None
@@ -72,9 +73,15 @@ def parts(value: Any) -> dict[str, object] | None:
         return {f".{one.name}": getattr(value, one.name) for one in fields(value)}
     if hasattr(value, "__struct_fields__"):
         return {f".{name}": getattr(value, name) for name in value.__struct_fields__}
-    if hasattr(type(value), "model_fields") or type(value).__eq__ is object.__eq__:
-        return {f".{name}": one for name, one in vars(value).items()} if hasattr(value, "__dict__") else None
+    kind = class_of(value)
+    if hasattr(kind, "model_fields") or kind.__eq__ is object.__eq__:
+        own: dict[str, object] | None = getattr(value, "__dict__", None)
+        return None if own is None else {f".{name}": one for name, one in own.items()}
     return None
+
+
+def _is_named_tuple(value: object) -> bool:
+    return issubclass(class_of(value), tuple) and hasattr(value, "_fields")
 
 
 def arrays(value: object, path: str = "") -> Iterator[tuple[str, Array]]:
@@ -88,7 +95,7 @@ def arrays(value: object, path: str = "") -> Iterator[tuple[str, Array]]:
 
 def _is_number(value: object) -> bool:
     """Whether it is one NumPy number: a row of an array of them is a scalar, on its own it is an array of shape ()."""
-    return isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.shape == ())
+    return is_scalar(value) or (is_array(value) and value.shape == ())
 
 
 def _numeric(value: object, exact: bool) -> bool:
@@ -129,7 +136,6 @@ def _told_apart(a: object, b: object) -> tuple[str, str]:
 
 
 def _typed(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        array: Array = value
-        return f"an array of shape {array.shape}, dtype {array.dtype}"
+    if is_array(value):
+        return f"an array of shape {value.shape}, dtype {value.dtype}"
     return f"{shorten(value)} ({type(value).__name__})"

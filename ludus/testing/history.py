@@ -11,6 +11,7 @@ from ludus.core.env import AnyEnv
 from ludus.errors import ContractViolation, InvalidMask, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
+from ludus.spaces.kinds import is_dict, is_list_or_tuple, is_tuple
 from ludus.testing.equality import difference
 from ludus.testing.global_random import global_random
 from ludus.testing.rule import raised
@@ -125,24 +126,24 @@ class Player:
 
 def as_pair(result: object, label: str = "reset") -> tuple[object, Info]:
     """`reset`'s observation and info; raises ContractViolation for anything else."""
-    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
+    if not is_tuple(result) or len(result) != 2 or not is_dict(result[1]):
         raise ContractViolation(f"{label}: expected a pair (observation, info dictionary), got {_layout(result)}")
     return result
 
 
 def as_step(result: object, label: str = "step") -> tuple[object, Any, Any, Any, Info]:
     """`step`'s five values; raises ContractViolation for anything else."""
-    if not isinstance(result, tuple) or len(result) != 5:
+    if not is_tuple(result) or len(result) != 5:
         raise ContractViolation(
             f"{label}: expected five values (observation, reward, terminated, truncated, info), got {_layout(result)}"
         )
-    if not isinstance(result[4], dict):
+    if not is_dict(result[4]):
         raise ContractViolation(f"{label} info: expected a dictionary, got {shorten(result[4])}")
     return result
 
 
 def _layout(result: object) -> str:
-    if not isinstance(result, tuple | list):
+    if not is_list_or_tuple(result):
         return shorten(result)
     return f"a {type(result).__name__} of {len(result)}: {shorten(tuple(type(one).__name__ for one in result))}"
 

@@ -9,6 +9,7 @@ import numpy as np
 from ludus.errors import InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
+from ludus.spaces.space import is_space
 
 __all__ = ["GARBAGE", "SpaceSubject"]
 
@@ -30,9 +31,7 @@ class SpaceSubject:
     def __init__(self, target: object, *, seed: int = 0) -> None:
         self.seed = seed
         self._target = target
-        self.name = (
-            shorten(target, 60) if isinstance(target, Space) else getattr(target, "__name__", shorten(target, 60))
-        )
+        self.name = shorten(target, 60) if is_space(target) else getattr(target, "__name__", shorten(target, 60))
 
     def fresh(self, seed: Seed | None = None) -> Space[object]:
         """A copy of the space, seeded by `seed`, by default the subject's own."""
@@ -42,10 +41,8 @@ class SpaceSubject:
 
     def made(self) -> Space[object]:
         """The space as it was given or made, copied."""
-        found: object = (
-            self._target if isinstance(self._target, Space) or not callable(self._target) else self._target()
-        )
-        if not isinstance(found, Space):
+        found: object = self._target if is_space(self._target) or not callable(self._target) else self._target()
+        if not is_space(found):
             raise InvalidType(
                 f"check_space: expected a ludus Space, its class or a function that makes one, got {shorten(found)}"
             )

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 from ludus.client.remote_env import RemoteEnv
 from ludus.core import Env, EnvSpec, Info, Wrapper
 from ludus.core.entry_point import import_named, load_entry_point, member
-from ludus.core.env import AnyEnv
+from ludus.core.env import AnyEnv, is_env
 from ludus.core.legacy import accepts
 from ludus.errors import InvalidType, shorten
 from ludus.registry import make, spec
 from ludus.registry.resolution import resolve
 from ludus.registry.trust import required_before_import
 from ludus.seeding import Seed
+from ludus.spaces.kinds import class_of
 from ludus.testing.global_random import global_random
 from ludus.testing.history import HistoryEvent, Watch, play, played
 from ludus.testing.returned import Keeper, Kept
@@ -72,7 +73,7 @@ class Subject:
         self.asked_steps = steps
         self.name = _name(target)
         found = _resolved(target) if isinstance(target, str) else target
-        self.instance = found if isinstance(found, Env) and not _remakable(found) else None
+        self.instance = found if is_env(found) and not _remakable(found) else None
         self._make, self._creator = (None, None) if self.instance is not None else _makers(found)
         self._made: list[AnyEnv] = []
 
@@ -85,7 +86,8 @@ class Subject:
         env = self._make(**arguments)
         self._made.append(env)
         if self.name == "<lambda>":
-            self.name = str(env) if isinstance(env, Wrapper) else type(env).__name__
+            kind = class_of(env)
+            self.name = str(env) if issubclass(kind, Wrapper) else kind.__name__
         return env
 
     def fresh(self, **arguments: object) -> AnyEnv:

@@ -9,6 +9,7 @@ from ludus.core import Env, EnvSpec, Wrapper
 from ludus.core.env import AnyEnv
 from ludus.errors import LudusError, shorten
 from ludus.registry import make
+from ludus.spaces.kinds import class_of
 from ludus.testing.equality import difference
 from ludus.testing.report import error
 from ludus.testing.rule import Found, Unchecked, raised
@@ -29,7 +30,7 @@ Call = tuple[str, tuple[object, ...], dict[str, object]]
 def is_a_wrapper(subject: Subject) -> Found:
     """What is checked makes a `ludus.Wrapper` around an environment."""
     env: object = subject.env()
-    if not isinstance(env, Wrapper):
+    if not issubclass(class_of(env), Wrapper):
         yield error(f"{subject.name}: expected a ludus.Wrapper, got {shorten(env)}", "derive it from ludus.Wrapper")
     elif not isinstance(getattr(env, "env", None), Env):
         yield error(f"{subject.name}.env: expected the environment below, got none", "call `super().__init__(env)`")

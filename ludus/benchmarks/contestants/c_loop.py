@@ -4,6 +4,7 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Contestant:
         places = [one.ctypes.data for one in (*kept, *given)]
         self._step.argtypes = [ctypes.c_long, *[ctypes.c_void_p] * 9]
         self._step.restype = None
-        self.step = lambda action: self._step(lanes, action, *places)
+        self.step: Callable[[int], object] = lambda action: self._step(lanes, action, *places)
         self.step(self.actions[0])  # every lane has ended, and begins
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludus.registry import make_vec
+from ludus.spaces.kinds import is_dict, is_list_or_tuple
 from ludus.vector.executor import EXECUTORS
 from ludus.version import __version__
 
@@ -34,5 +35,5 @@ class Contestant:
 def _bytes(value: object) -> int:
     if isinstance(value, np.ndarray):
         return value.nbytes
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    parts = value.values() if is_dict(value) else value if is_list_or_tuple(value) else ()
     return sum(_bytes(part) for part in parts)

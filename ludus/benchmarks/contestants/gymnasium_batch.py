@@ -45,11 +45,13 @@ def workload(gymnasium: Any, name: str) -> Any:
     """Gymnasium's form of `ludus.benchmarks.workloads`. A class made in a function travels to workers by value."""
     box, discrete = gymnasium.spaces.Box, gymnasium.spaces.Discrete
 
-    class Cheap(gymnasium.Env):
+    bottom: Any = gymnasium.Env
+
+    class Cheap(bottom):
         observation_space, action_space, length = box(0.0, 1000.0, (4,), np.float32), discrete(2), 200
 
         def reset(self, *, seed: int | None = None, options: object = None) -> tuple[object, dict[str, object]]:
-            super().reset(seed=seed)
+            bottom.reset(self, seed=seed)
             self.count = 0
             return np.full(4, 0.0, np.float32), {}
 

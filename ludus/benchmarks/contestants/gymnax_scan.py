@@ -40,7 +40,10 @@ class Contestant:
             observation, state, reward, terminated, truncated, _ = found
             return (key, state), (observation, reward, terminated, truncated)
 
-        self._scan = jax.jit(lambda carry, actions: jax.lax.scan(turn, carry, actions), donate_argnums=0)
+        def scan(carry: Any, actions: Any) -> Any:
+            return jax.lax.scan(turn, carry, actions)
+
+        self._scan = jax.jit(scan, donate_argnums=0)
         self._carry = keys[2], state
 
     def step(self, actions: Any) -> Any:

@@ -1,5 +1,6 @@
 """`AlgorithmicEnv`: a task on tapes, as an environment."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ludus.envs.algorithmic.tape import HARDEST
@@ -44,7 +45,8 @@ class AlgorithmicEnv(Drawn, RuleEnv):
         """Symbols as text; rows of a grid one below the other."""
         if symbols and isinstance(symbols[0], list):
             return "\n".join(self.text_of(row) for row in zip(*symbols, strict=True))
-        return "".join(self.charmap[one] for one in symbols)
+        row: Sequence[int] = symbols
+        return "".join(self.charmap[one] for one in row)
 
     @property
     def input_data(self) -> list[int] | list[list[int]]:
@@ -102,7 +104,8 @@ class AlgorithmicEnv(Drawn, RuleEnv):
         """What is written, as text; only the last symbol can be wrong."""
         text = self.text_of(self.target)[: self.write_head_position]
         if self.last_action is not None and self.last_action[1] == 1 and text:
-            return text[:-1] + self.charmap[self.last_action[2]]
+            symbol: int = self.last_action[2]
+            return text[:-1] + self.charmap[symbol]
         return text
 
     def draw(self) -> Canvas:

@@ -39,7 +39,7 @@ def reset(rng: np.random.Generator, params: Params) -> State:
 
 def step(state: State, action: int, rng: np.random.Generator, params: Params) -> tuple[State, float, bool]:
     """Pull an arm, which ends the episode."""
-    chance = state.chances[action]
+    chance: float = state.chances[action]
     if params.gaussian:
         return state, float(rng.normal(chance)), True
     return state, 1.0 if rng.random() < chance else 0.0, True

@@ -5,6 +5,7 @@ Probabilities that users give are checked here too.
 """
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,13 @@ def probability(name: str, value: object) -> float:
     >>> probability("success_rate", 1)
     1.0
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
+    if isinstance(value, bool) or not _is_number(value) or not 0 <= value <= 1:
         raise InvalidArgument(f"{name}: expected a probability from 0 to 1, got {shorten(value)}")
     return float(value)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float | np.number)
 
 
 def draw_place(cumulative: NDArray[np.float64], rng: np.random.Generator) -> int:

@@ -3,8 +3,8 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,8 +181,12 @@ class FrozenLake(TabularEnv):
         return "\n".join([action, *("".join(row) for row in rows)]) + "\n"
 
 
+def _is_listed(schedule: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(schedule, Sequence | np.ndarray) and not isinstance(schedule, str)
+
+
 def _rewards(schedule: object) -> tuple[float, float, float]:
-    values = tuple(schedule) if isinstance(schedule, Sequence | np.ndarray) and not isinstance(schedule, str) else ()
+    values = tuple(schedule) if _is_listed(schedule) else ()
     if len(values) != 3 or not all(isinstance(one, int | float | np.number) for one in values):
         raise InvalidArgument(
             f"FrozenLake reward_schedule: expected three numbers, for goal, hole and frozen, got {shorten(schedule)}"

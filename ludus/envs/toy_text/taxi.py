@@ -369,7 +369,7 @@ class Taxi(TabularEnv):
 
     def board(self) -> str:
         """The map: the cab on yellow, or on green when full; the passenger blue, the destination magenta."""
-        letters = [list(row) for row in MAP]
+        letters, locs = [list(row) for row in MAP], tuple[tuple[int, int], ...](self.locs)
         row, column, rider, destination = self.decode(self.state.s)
         cab = letters[1 + row][2 * column + 1]
         if rider == IN_TAXI:
@@ -377,9 +377,9 @@ class Taxi(TabularEnv):
             letters[1 + row][2 * column + 1] = colored(cab, "green", highlight=True)
         else:
             letters[1 + row][2 * column + 1] = colored(cab, "yellow", highlight=True)
-            down, right = self.locs[rider]
+            down, right = locs[rider]
             letters[1 + down][2 * right + 1] = colored(letters[1 + down][2 * right + 1], "blue", bold=True)
-        down, right = self.locs[destination]
+        down, right = locs[destination]
         letters[1 + down][2 * right + 1] = colored(letters[1 + down][2 * right + 1], "magenta")
         names = ("South", "North", "East", "West", "Pickup", "Dropoff")
         action = "" if self.last_action is None else f"  ({names[self.last_action]})"

@@ -18,6 +18,7 @@ from ludus.core import EnvSpec
 from ludus.registry.assembly import assemble
 from ludus.registry.ownership import owner
 from ludus.seeding import np_random
+from ludus.spaces.kinds import is_tuple
 
 __all__ = ["ProbePlan", "main"]
 
@@ -28,6 +29,9 @@ ONE_PATH = ("os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.tru
 TWO_PATHS = ("os.rename", "os.link", "os.symlink")
 STANDARD = os.path.dirname(os.__file__) + "/lib-dynload/"
 WORKERS = ("multiprocessing.popen_spawn_posix", "multiprocessing.popen_forkserver")
+
+
+FilePath = str | bytes | os.PathLike[str]
 
 
 class ProbePlan(msgspec.Struct):
@@ -132,12 +136,12 @@ class ActivityLog:
             except Exception:
                 self.tell("unclear", event)
 
-    def opened(self, path: Any, mode: object, flags: int) -> None:
+    def opened(self, path: FilePath | int, mode: object, flags: int) -> None:
         """A file is opened, by `open` or by `os.open`."""
         writes = any(char in mode for char in "wax+") if isinstance(mode, str) else bool(flags & WRITING)
         self.path("write" if writes else "read", path)
 
-    def path(self, kind: str, path: Any) -> None:
+    def path(self, kind: str, path: FilePath | int | None) -> None:
         """A path is read or changed; what any interpreter reads is left out."""
         if path is None:
             path = "."
@@ -150,19 +154,19 @@ class ActivityLog:
             return
         self.tell(kind, f"~{full.removeprefix(self.home)}" if full.startswith(f"{self.home}/") else full)
 
-    def moved(self, args: Sequence[object]) -> None:
+    def moved(self, args: Sequence[FilePath]) -> None:
         """A name is changed, or another one given."""
         self.path("write", args[0])
         self.path("write", args[1])
 
-    def contacted(self, address: object) -> None:
+    def contacted(self, address: Any) -> None:
         """A socket is connected or bound; by a name in the file system, it is a file."""
-        if isinstance(address, tuple):
+        if is_tuple(address):
             self.tell("connect", f"{_text(address[0])}:{_text(address[1])}")
         elif address:
             self.path("write", address)
 
-    def started(self, program: Any) -> None:
+    def started(self, program: FilePath | Sequence[FilePath]) -> None:
         """A program is started."""
         first = program if isinstance(program, str | bytes | os.PathLike) else program[0]
         self.tell("start", _text(os.fspath(first)))

@@ -8,6 +8,7 @@ from ludus.core import Env, EnvSpec
 from ludus.core.legacy import accepts
 from ludus.core.options import TrackedOptions
 from ludus.errors import ContractViolation, LudusError, shorten
+from ludus.spaces.kinds import is_array, is_dict, is_list_or_tuple, is_tuple
 from ludus.testing.history import Interrupted, Player, as_pair, as_step
 from ludus.testing.report import ReportNote, error, warning
 from ludus.testing.rule import Found, raised
@@ -87,7 +88,7 @@ def step_returns_five(subject: Subject) -> Found:
 
 
 def _five(result: object) -> str:
-    if isinstance(result, tuple) and len(result) == 4:
+    if is_tuple(result) and len(result) == 4:
         return "split `done` into terminated and truncated, or adapt the environment with ludus.core.from_legacy"
     return "end it with `return Step(observation, reward, terminated, truncated, info)`"
 
@@ -125,7 +126,7 @@ def flags_are_bool(subject: Subject) -> Found:
 def _is_flag(flag: object, shape: tuple[int, ...]) -> bool:
     if not shape:
         return isinstance(flag, bool | np.bool_)
-    return isinstance(flag, np.ndarray) and flag.dtype == np.bool_ and flag.shape == shape
+    return is_array(flag) and flag.dtype == np.bool_ and flag.shape == shape
 
 
 def metadata_lists_render_modes(subject: Subject) -> Found:
@@ -135,11 +136,11 @@ def metadata_lists_render_modes(subject: Subject) -> Found:
         env.metadata,
         'set `metadata = {"render_modes": ["rgb_array"]}` on the class, with the modes it draws',
     )
-    if not isinstance(metadata, dict):
+    if not is_dict(metadata):
         yield error(f"metadata: expected a dictionary, got {shorten(metadata)}", fix)
         return
     modes: object = metadata.get("render_modes", [])
-    if not isinstance(modes, list | tuple) or not all(isinstance(mode, str) for mode in modes):
+    if not is_list_or_tuple(modes) or not all(isinstance(mode, str) for mode in modes):
         yield error(f'metadata["render_modes"]: expected a list of names, got {shorten(modes)}', fix)
     elif env.render_mode is not None and env.render_mode not in modes:
         yield error(f"render_mode: expected None or one of {list(modes)}, got {env.render_mode!r}", fix)

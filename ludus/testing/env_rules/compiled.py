@@ -13,6 +13,7 @@ from ludus.core.vector_env import AnyVectorEnv, Mask
 from ludus.errors import KernelError, LudusError
 from ludus.spaces import Box, Discrete
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_array, is_dict, is_tuple
 from ludus.testing.equality import difference
 from ludus.testing.report import ReportNote, error, warning
 from ludus.testing.rule import Found, Unchecked, raised
@@ -158,14 +159,14 @@ def _compared(label: str, call: Call, compiled: Batch, serial: Batch, ended: Mas
 
 def _comparable(value: object) -> object:
     """Without the filler of lanes that say nothing, which is each executor's own."""
-    if not isinstance(value, dict):
+    if not is_dict(value):
         return value
     found: dict[str, object] = {}
     for name, one in value.items():
         mask = value.get(f"_{name}")
-        if isinstance(one, dict):
+        if is_dict(one):
             found[name] = _comparable(one)
-        elif isinstance(mask, np.ndarray) and isinstance(one, np.ndarray) and mask.dtype == np.bool_:
+        elif is_array(mask) and is_array(one) and mask.dtype == np.bool_:
             found[name] = _numbers(one[mask])
         else:
             found[name] = one
@@ -203,8 +204,8 @@ class _Actions:
 
     def _legal(self, mask: Any) -> object:
         """A legal action; of a lane that has none, which begins anew, any."""
-        parts = mask if isinstance(mask, tuple) else (mask,)
-        over = mask is None or not all(np.any(one) for one in parts)  # pyright: ignore[reportUnknownVariableType]
+        parts = mask if is_tuple(mask) else (mask,)
+        over = mask is None or not all(np.any(one) for one in parts)
         return self.single.sample() if over else self.single.sample(mask=mask)
 
     def _put(self, action: Any, lane: int, one: Any) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
+from typing import TypeGuard
 
 from ludus.core.env import AnyEnv
 from ludus.errors import listing, shorten
@@ -124,6 +125,10 @@ def written_files() -> Generator[set[str]]:
         _watching.remove(found)
 
 
+def _is_path(value: object) -> TypeGuard[str | bytes | os.PathLike[str]]:
+    return isinstance(value, str | bytes | os.PathLike)
+
+
 def _audit(event: str, args: tuple[object, ...]) -> None:
     if not _watching:
         return
@@ -132,7 +137,7 @@ def _audit(event: str, args: tuple[object, ...]) -> None:
         path = args[0] if isinstance(args[2], int) and args[2] & WRITING else None
     elif event in ("os.mkdir", "os.symlink", "os.link", "os.rename"):
         path = args[0] if event == "os.mkdir" else args[1]
-    if isinstance(path, str | bytes | os.PathLike):
+    if _is_path(path):
         whole = os.path.abspath(os.fsdecode(path))
         if not any(part in whole for part in UNSEEN):
             for found in _watching:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container
 from itertools import cycle
 from math import isfinite
 from time import monotonic
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ludus.core.info import FACTS, REWARD_COMPONENTS
 from ludus.core.outcome import OUTCOME
 from ludus.errors import InvalidArgument, LudusError, listing, shorten
 from ludus.spaces import Space
+from ludus.spaces.kinds import is_dict, is_list
 from ludus.testing.history import HistoryEvent, Player, as_step
 from ludus.testing.report import Finding, ReportNote, error
 from ludus.testing.rule import Found, Unchecked
@@ -72,7 +73,7 @@ def reward_components_add_up(subject: Subject) -> Found:
     for event in subject.history:
         for key in (FACTS, REWARD_COMPONENTS):
             told = event.info.get(key, {})
-            if not isinstance(told, dict) or not all(isinstance(name, str) for name in told):
+            if not is_dict(told) or not all(isinstance(name, str) for name in told):
                 message = f"{event.label} info[{key!r}]: expected a dictionary by name, got {shorten(told)}"
                 yield error(message, f"write `info[{key!r}] = {{'name': value}}`")
                 return
@@ -94,7 +95,11 @@ def reward_components_add_up(subject: Subject) -> Found:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool) and isfinite(value)
+    return _is_real(value) and not isinstance(value, bool) and isfinite(value)
+
+
+def _is_real(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float | np.integer | np.floating)
 
 
 # --- agents that know nothing ---
@@ -224,13 +229,13 @@ def _nonsense(space: Space[object]) -> list[object]:
 
 
 def _has_text(data: object) -> bool:
-    parts = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    parts = data.values() if is_dict(data) else data if is_list(data) else ()
     return isinstance(data, str) or any(_has_text(one) for one in parts)
 
 
 def _filled(data: object, text: str) -> object:
-    if isinstance(data, dict):
+    if is_dict(data):
         return {key: _filled(one, text) for key, one in data.items()}
-    if isinstance(data, list):
+    if is_list(data):
         return [_filled(one, text) for one in data]
     return text if isinstance(data, str) else data

@@ -1,12 +1,12 @@
 """Rules about rendering: the picture is what the mode promises, and looking changes nothing."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from ludus.core.env import AnyEnv
 from ludus.errors import RenderError, shorten
+from ludus.spaces.kinds import is_array, is_list
 from ludus.testing.history import Interrupted, Player, first_difference
 from ludus.testing.report import Finding, error, warning
 from ludus.testing.rule import Found, Unchecked, raised
@@ -94,8 +94,8 @@ def _drawing(subject: Subject) -> Iterator[AnyEnv]:
 
 def _wrong(mode: str, picture: object) -> Iterator[Finding]:
     name = mode.removesuffix("_list")
-    pictures: Any = picture if mode.endswith("_list") else [picture]
-    if not isinstance(pictures, list):
+    pictures: object = picture if mode.endswith("_list") else [picture]
+    if not is_list(pictures):
         yield error(f"render() in mode {mode!r}: expected a list, got {_described(picture)}", _fix(mode))
         return
     for one in pictures:
@@ -110,7 +110,7 @@ def _fits(name: str, picture: object) -> bool:
         return isinstance(picture, str)
     if name not in EXPECTED:
         return picture is not None
-    if not isinstance(picture, np.ndarray):
+    if not is_array(picture):
         return False
     if name == "rgb_array":
         return picture.ndim == 3 and picture.shape[-1] == 3 and picture.dtype == np.uint8 and picture.size > 0
@@ -118,7 +118,7 @@ def _fits(name: str, picture: object) -> bool:
 
 
 def _described(picture: object) -> str:
-    if isinstance(picture, np.ndarray):
+    if is_array(picture):
         return f"an array of shape {picture.shape}, dtype {picture.dtype}"
     return shorten(picture)
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ludus.errors import shorten
+from ludus.spaces.kinds import is_array
 from ludus.testing.history import HistoryEvent
 from ludus.testing.report import error
 from ludus.testing.rule import Found
@@ -40,4 +41,4 @@ def _steps(subject: Subject) -> list[HistoryEvent]:
 def _is_reward(reward: object, shape: tuple[int, ...]) -> bool:
     if not shape:
         return isinstance(reward, int | float | np.integer | np.floating) and not isinstance(reward, bool | np.bool_)
-    return isinstance(reward, np.ndarray) and reward.dtype.kind == "f" and reward.shape == shape
+    return is_array(reward) and reward.dtype.kind == "f" and reward.shape == shape

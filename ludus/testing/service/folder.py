@@ -14,6 +14,7 @@ from ludus.errors import LudusError
 from ludus.packaging.contents import Contents, contents
 from ludus.packaging.manifest import Manifest, read_manifest
 from ludus.registry import make
+from ludus.spaces.kinds import is_dict
 from ludus.testing.history import HistoryEvent, play
 from ludus.testing.rule import Unchecked
 
@@ -57,7 +58,7 @@ class EnvFolder:
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Unchecked(f"{PROJECT} cannot be read: {error}") from error
         found = data.get("project")
-        return found if isinstance(found, dict) else {}
+        return found if is_dict(found) else {}
 
     @property
     def spec(self) -> EnvSpec:

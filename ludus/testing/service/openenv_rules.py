@@ -3,6 +3,7 @@
 from typing import Any
 
 from ludus.errors import shorten
+from ludus.spaces.kinds import is_dict
 from ludus.testing.report import error
 from ludus.testing.rule import Found, Rule
 from ludus.testing.service.http import HttpResponse
@@ -41,7 +42,7 @@ def openapi_is_versioned(service: Service) -> Found:
     """`GET /openapi.json` describes version 1 of the routes."""
     answer = service.http.get("/openapi.json")
     info = _object(answer).get("info")
-    version = info.get("version") if isinstance(info, dict) else None
+    version = info.get("version") if is_dict(info) else None
     if answer.status != 200 or not isinstance(version, str) or not version.startswith("1."):
         yield error(f"GET /openapi.json: expected info.version '1.…', got {shorten(version)} ({answer.status})", ANSWER)
     if not isinstance(_object(answer).get("paths"), dict):
@@ -57,7 +58,7 @@ def mcp_speaks_json_rpc(service: Service) -> Found:
 
 def routes_are_of_one_mode(service: Service) -> Found:
     """`/reset`, `/step` and `/state` are all there, or none of them is."""
-    paths = _object(service.http.get("/openapi.json")).get("paths") or {}
+    paths: dict[str, object] = _object(service.http.get("/openapi.json")).get("paths") or {}
     there = [one for one in SIMULATION if one in paths]
     if there and len(there) < len(SIMULATION):
         yield error(f"GET /openapi.json: expected {', '.join(SIMULATION)} or none of them, got {there}", ANSWER)
@@ -76,4 +77,4 @@ OPENENV_RULES: tuple[Rule[Service], ...] = (
 
 def _object(answer: HttpResponse) -> dict[str, Any]:
     found = answer.data
-    return found if isinstance(found, dict) else {}
+    return found if is_dict(found) else {}

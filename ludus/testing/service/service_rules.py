@@ -120,7 +120,8 @@ def strangers_are_refused(service: Service) -> Found:
             )
             return
         raise Unchecked("there is no token, and only this machine reaches it")
-    for path, body in (("/reset", {}), ("/step", {"action": {}})):
+    asked: tuple[tuple[str, dict[str, object]], ...] = (("/reset", {}), ("/step", {"action": {}}))
+    for path, body in asked:
         answer = service.stranger.post(path, body)
         if answer.status not in (401, 403):
             yield error(f"POST {path} without the token: expected 401, got {answer}", "ask for the token everywhere")

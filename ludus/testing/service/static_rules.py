@@ -9,6 +9,7 @@ from pathlib import Path
 from ludus.core.foreign_file import read_foreign_file
 from ludus.errors import LudusError, listing, shorten
 from ludus.packaging.manifest import read_manifest
+from ludus.spaces.kinds import is_dict
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, Rule, Unchecked
 from ludus.testing.service.folder import PROJECT, EnvFolder
@@ -188,8 +189,8 @@ def _defined(tree: ast.Module) -> Iterator[str]:
 
 def _announced(project: dict[str, object]) -> list[object]:
     points: object = project.get("entry-points")
-    found: object = points.get("ludus.envs") if isinstance(points, dict) else None
-    return list(found.values()) if isinstance(found, dict) else []
+    found: object = points.get("ludus.envs") if is_dict(points) else None
+    return list(found.values()) if is_dict(found) else []
 
 
 def _plain(name: object) -> str:
