@@ -32,6 +32,7 @@ def test_the_typed_program_runs() -> None:
     assert 0.0 <= typed_program.samples() <= 1.0
     assert typed_program.size(typed_program.Named.observation_space) == 4
     assert typed_program.size(typed_program.Named.action_space) == 3
+    assert typed_program.agents() == 1.0
     assert typed_program.episode() == 2.0
     assert typed_program.own_wrappers() == 4.0 + 3.0
     assert typed_program.own_batch() == 1

@@ -11,6 +11,7 @@ from ludus import ActionWrapper, AutoresetMode, Env, ObservationWrapper, RewardW
 from ludus.core.fork import Lanes
 from ludus.core.outcome import Outcome
 from ludus.core.step import Info
+from ludus.evaluate import Agent, evaluate
 from ludus.seeding import Seed
 from ludus.spaces import ArraySpace, Box, Dict, Discrete, MultiBinary, MultiDiscrete, Record, Space, Text, Tuple
 from ludus.vector import SerialVectorEnv
@@ -320,6 +321,24 @@ def size(space: Space[Any]) -> int:
 
 def _numbers(box: Box) -> int:
     return int(box.low.size)
+
+
+class Steady(Agent[Row, int]):
+    """An agent of one's own, which goes on."""
+
+    def act(self, observation: Row, info: Info, lane: int) -> int:
+        return int(observation[0] >= 0)
+
+
+def agents() -> float:
+    """An agent has the types of what it sees and does; a function of the observation is one, too."""
+    agent = Steady().prepare(Box(0.0, 1.0, shape=(1,)), Discrete(2), 1)
+    assert_type(agent, Steady)
+    assert_type(agent.act(np.zeros(1, np.float32), {}, 0), int)
+    assert_type(agent.observation_space, Space[Row])
+    found = evaluate(Walk, Steady, episodes=2)
+    assert found.totals().tolist() == evaluate(Walk, lambda observation: 1, episodes=2).totals().tolist()
+    return float(found.totals().mean())
 
 
 def episode() -> float:
