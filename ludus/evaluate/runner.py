@@ -17,7 +17,7 @@ from ludus.evaluate.agent_names import AgentLike, agent_name, as_agent
 from ludus.evaluate.agents import Agent
 from ludus.evaluate.declaration import Declaration
 from ludus.evaluate.evaluation import EpisodeResult, Evaluation, summarized
-from ludus.evaluate.place import single_hash
+from ludus.evaluate.execution_target import single_hash
 from ludus.evaluate.play import PlayConfig, play_episodes
 from ludus.evaluate.result import Result, open_result
 from ludus.evaluate.result_file import ResultFile, ResultWriter, result_header

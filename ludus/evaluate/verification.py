@@ -16,7 +16,7 @@ from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.evaluate.agent_names import AGENTS, AgentLike, as_agent
 from ludus.evaluate.agents import Agent
 from ludus.evaluate.compiled import CompiledCheck
-from ludus.evaluate.place import Place, made_place
+from ludus.evaluate.execution_target import ExecutionTarget, execution_target
 from ludus.evaluate.reexecution import Reexecution, SegmentCheck
 from ludus.evaluate.result import Result, open_result
 from ludus.evaluate.result_file import RESULT, SIGNATURE, file_digest
@@ -137,9 +137,9 @@ def verify(
     try:
         work.look()
         if work.runnable:
-            place = made_place(result, env, executor=executor, isolation=isolation)
-            work.notes += place.notes
-            work.execute(place, agent, num_envs)
+            target = execution_target(result, env, executor=executor, isolation=isolation)
+            work.notes += target.notes
+            work.execute(target, agent, num_envs)
     except TrajectoryError as error:
         work.findings.append(VerificationFinding("file", str(error)))
     finally:
@@ -254,15 +254,15 @@ class _Verifier:
 
     # --- executing ---
 
-    def execute(self, place: Place, agent: AgentLike | None, num_envs: int | None) -> None:
+    def execute(self, target: ExecutionTarget, agent: AgentLike | None, num_envs: int | None) -> None:
         """All episodes again."""
-        for subject, text in place.findings:
+        for subject, text in target.findings:
             self.find(subject, text)
-        if place.make is None:
+        if target.make is None:
             return
         named = self.result.declaration.agent
         known = as_agent(agent) if agent is not None else as_agent(named) if named in AGENTS else None
-        again = _Again(self.result, place, place.make, known, LANES if num_envs is None else num_envs)
+        again = _Again(self.result, target, target.make, known, LANES if num_envs is None else num_envs)
         self.compiled = again.compiled is not None
         threads = (os.cpu_count() or 1) if self.compiled else 1
         for segment, check in _side_by_side(again.checked, segments(self.result), threads):
@@ -299,13 +299,13 @@ class _Verifier:
 class _Again:
     """Executes segments of a result: compiled, where that can be, and otherwise by any batch."""
 
-    def __init__(self, result: Result, place: Place, make: Make, agent: Agent | None, lanes: int) -> None:
+    def __init__(self, result: Result, target: ExecutionTarget, make: Make, agent: Agent | None, lanes: int) -> None:
         self.result, self.make, self.agent, self.lanes = result, make, agent, lanes
         self.compiled: CompiledCheck | None = None
-        if place.make_compiled is not None:
-            with place.make_compiled(1) as envs:
+        if target.make_compiled is not None:
+            with target.make_compiled(1) as envs:
                 if CompiledCheck.suits(envs, agent):
-                    self.compiled = CompiledCheck(result, place.make_compiled, agent)
+                    self.compiled = CompiledCheck(result, target.make_compiled, agent)
 
     def checked(self, segment: Segment) -> SegmentCheck:
         certain = None if self.compiled is None else self.compiled.certain(segment)

@@ -1,4 +1,4 @@
-"""`Place`: where a result is executed again; what its file names is imported only where this process knows it."""
+"""`ExecutionTarget`: where a result is executed again; what its file names is imported only where this process knows it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ludus.vector.executor import Executor, Kernel
 if TYPE_CHECKING:
     from ludus.sandbox import Sandbox
 
-__all__ = ["Place", "made_place", "single_hash"]
+__all__ = ["ExecutionTarget", "execution_target", "single_hash"]
 
 
-class Place(NamedTuple):
+class ExecutionTarget(NamedTuple):
     """An environment to execute a result in, or why there is none."""
 
     make: Callable[[int], AnyVectorEnv] | None
@@ -37,9 +37,9 @@ class Place(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def made_place(
+def execution_target(
     result: Result, env: object, *, executor: str | Executor | None, isolation: str | Sandbox | None
-) -> Place:
+) -> ExecutionTarget:
     """Where to execute a result: in `env` if it is given, else in what its spec names, if that may be run."""
     header = result.run.header
     if env is None and header.spec is None:
@@ -57,7 +57,7 @@ def made_place(
         return _refused(why)
     findings = _named_otherwise(result, spec, given=env is not None)
     if any(subject == "environment" for subject, _ in findings):
-        return Place(None, None, tuple(findings))
+        return ExecutionTarget(None, None, tuple(findings))
 
     def make(lanes: int) -> AnyVectorEnv:
         return make_vec(spec, lanes, executor, AutoresetMode.DISABLED, isolation=isolation)
@@ -71,11 +71,11 @@ def made_place(
             compiled = envs.executor == "kernel"
     except LudusError as error:
         return _refused(f"expected an environment that can be made, got {error}")
-    return Place(make, make_compiled if compiled else None, tuple(findings))
+    return ExecutionTarget(make, make_compiled if compiled else None, tuple(findings))
 
 
-def _refused(why: str) -> Place:
-    return Place(None, None, (("environment", why),))
+def _refused(why: str) -> ExecutionTarget:
+    return ExecutionTarget(None, None, (("environment", why),))
 
 
 def _why_not(spec: EnvSpec) -> str:
