@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
+from ludus.core import Info
 from ludus.core.spec import load_entry_point
 from ludus.errors import InvalidArgument, InvalidType, IsolationNeeded, listing, shorten
 from ludus.evaluate.agents import (
@@ -15,6 +16,7 @@ from ludus.evaluate.agents import (
     FunctionAgent,
     NopAgent,
     PolicyAgent,
+    Predictor,
     RandomAgent,
     ScriptedAgent,
     is_predictor,
@@ -28,7 +30,10 @@ AGENTS: dict[str, type[Agent]] = {"random": RandomAgent, "nop": NopAgent}
 """By name, as the command line takes them."""
 SEARCH = ("one-step", "mcts")
 """The same for those that are loaded when they are asked for."""
-AgentLike = Agent | type[Agent] | str | Callable[..., object] | Sequence[object]
+AgentLike = (
+    Agent | type[Agent] | str | Predictor | Callable[[Any], object] | Callable[[Any, Info], object] | Sequence[object]
+)
+"""An agent, its class, its name, what predicts, a function of the observation (and the info), or actions in turn."""
 
 
 def as_agent(agent: object) -> Agent:

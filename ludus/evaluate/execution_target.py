@@ -1,4 +1,4 @@
-"""`ExecutionTarget`: where a result is executed again; what its file names is imported only where this process knows it."""
+"""`ExecutionTarget`: what a result is executed again in; what its file names is imported only where it is known."""
 
 from __future__ import annotations
 
