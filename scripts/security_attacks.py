@@ -48,8 +48,8 @@ def cell(name: str, user: str) -> dict[str, Any]:
         outcomes |= run_attacks(chosen, box)
     through = [one for one in due if not outcomes[one.name].held]
     known = [one for one in through if is_excepted(one, guarantees)]
-    found = {one.name: outcomes[one.name].evidence for one in through if one not in known}
-    failed, not_made = sorted_out(found)
+    evidence = {one.name: outcomes[one.name].evidence for one in through if one not in known}
+    failed, not_made = sorted_out(evidence)
     return {
         **about,
         "version": found.detail,

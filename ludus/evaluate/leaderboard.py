@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple, Unpack
 
 import numpy as np
@@ -49,8 +50,8 @@ class LeaderboardLine(NamedTuple):
 
     @property
     def command(self) -> str:
-        """What checks it."""
-        return f"ludus verify {self.path}"
+        """What checks it, to be copied into a shell: whoever sent the file has chosen its name."""
+        return f"ludus verify {quote(self.path if self.path[:1] != '-' else f'./{self.path}')}"
 
 
 class Leaderboard(NamedTuple):

@@ -1,6 +1,7 @@
 """Suites, their folders of results, and leaderboards that show nothing but what is confirmed."""
 
 import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ from ludus.evaluate import (
     verify,
 )
 from ludus.evaluate import suite as suite_module
+from ludus.evaluate.intervals import Interval
+from ludus.evaluate.leaderboard import LeaderboardLine
 from tests.evaluate.forgery import Forgery
 
 SMALL = Suite(name="small", version=3, ids=("CartPole-v1", "FrozenLake-v1"), episodes=4)
@@ -101,6 +104,19 @@ def test_a_leaderboard_shows_what_is_confirmed_and_nothing_else(small, tmp_path)
     assert "<svg" in page
     assert "<script" not in page
     assert not re.search(r"(?:src|href)\s*=\s*[\"']?[^#\"']", page)
+
+
+@pytest.mark.parametrize(
+    "name", ["a; touch marker.ludus", "$(touch marker).ludus", "-v.ludus", "a b'c.ludus", "a\nb.ludus"]
+)
+def test_the_command_beside_a_result_is_one_command_whatever_its_file_is_called(name):
+    score = Interval(1.0, 1.0, 1.0, 0.95)
+    line = LeaderboardLine("CartPole-v1", "mine", "", score, 1.0, 2, (), name, np.full(2, 1.0))
+    assert line.command.startswith("ludus verify ")
+    shell = f"ludus() {{ printf '%s|' \"$@\"; }}\n{line.command}"
+    said = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=True)
+    assert said.stdout in (f"verify|{name}|", f"verify|./{name}|")
+    assert not said.stdout.startswith("verify|-")
 
 
 def test_names_in_results_are_text_on_the_page(tmp_path):

@@ -31,6 +31,16 @@ def test_the_page_holds_the_figures_of_the_runs(root, monkeypatch):
     assert page == written(page, data), "write it anew: python scripts/security_figures.py page"
 
 
+def test_what_came_of_the_attacks_on_a_backend_is_told(root, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(root / "scripts"), *sys.path])
+    import security_attacks  # found by the line above
+
+    monkeypatch.setattr(security_attacks, "attacks", list)
+    told = security_attacks.cell("process", "somebody")
+    assert (told["user"], told["attacks"], told["held"], told["failed"]) == ("somebody", 0, 0, {})
+    assert told["enforced by"].keys() == {"memory", "processes", "cpu", "disk", "network", "kill"}
+
+
 def test_no_attack_of_a_run_got_through_and_none_was_left_out(root):
     """What was not run, the page calls so."""
     data = json.loads((root / "docs" / "assets" / "security.json").read_text(encoding="utf8"))

@@ -65,6 +65,21 @@ class Writer(Quiet):
         attempt(os.rename, "/tmp/scratch.txt", "/tmp/other.txt")
 
 
+class Placer(Quiet):
+    def touch(self):
+        folder = os.open("/etc", os.O_RDONLY | os.O_DIRECTORY)
+        attempt(os.mkdir, "here", dir_fd=folder)
+        attempt(os.rename, "hosts", "host", src_dir_fd=folder, dst_dir_fd=folder)
+        attempt(os.symlink, "/usr/bin/env", "/srv/link")
+        attempt(os.listdir, sys.path[-1])
+
+
+class Keeper(Quiet):
+    def touch(self):
+        from ludus.sandbox import Limits, Sandbox
+        attempt(Sandbox(limits=Limits(wall=10)).run, ["/bin/true"])
+
+
 class Caller(Quiet):
     def touch(self):
         attempt(socket.create_connection, ("example.org", 443), 0.1)
@@ -137,7 +152,10 @@ DECLARED = {
     "Caller": 'network = ["example.org:443", "192.0.2.7:*", "192.0.2.8:53"]\nfiles = ["write:/run/docker.sock"]',
     "Starter": 'subprocesses = ["git", "sh", "fork"]\nfiles = ["read:/etc"]',
 }
-NAMES = ("Quiet", "Reader", "Writer", "Caller", "Starter", "Early", "Failing", "Dying", "Leaving", "Chatty", "Loud")
+NAMES = (
+    "Quiet", "Reader", "Writer", "Placer", "Keeper", "Caller", "Starter", "Early", "Failing", "Dying", "Leaving",
+    "Chatty", "Loud",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +203,17 @@ def test_files_are_seen_read_and_written(report, runs):
     assert findings(report, "Reader") == [
         "watched/Reader-v0 uses files that it does not declare: read:/etc/passwd, read:/home, read:~/.netrc"
     ]
+
+
+def test_a_name_in_a_folder_that_is_open_is_told_as_the_path_that_it_is(runs):
+    assert runs["Placer"].seen == Declared(
+        files=("read:/etc", "write:/etc/here", "write:/etc/host", "write:/etc/hosts", "write:/srv/link")
+    )
+
+
+def test_of_a_sandbox_it_is_told_that_one_was_started_and_not_how_it_is_kept(runs):
+    assert runs["Keeper"].seen.files == ()
+    assert runs["Keeper"].seen.subprocesses
 
 
 def test_hosts_and_sockets_are_seen(runs):

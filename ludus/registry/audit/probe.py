@@ -20,7 +20,8 @@ MIB_BYTES = 1 << 20
 EPISODE_TIMEOUT_S = 20.0
 SYSTEM = (
     "/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/random",
-    "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu", "/sys/fs/cgroup",
+    "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/net/dev", "/sys/devices/system/cpu",
+    "/sys/fs/cgroup",
 )  # fmt: skip
 """What libraries read to find themselves and the size of the machine: no permission of an environment."""
 MAX_TEXT_CHARS = 300

@@ -5,15 +5,19 @@ nothing of what compiled code does by itself. The code that is watched runs in t
 record, and with effort stop it; what was written is out of its reach.
 """
 
+import inspect
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 import msgspec
 
+import ludus.sandbox
 from ludus.core import EnvSpec
 from ludus.registry.assembly import assemble
 from ludus.registry.ownership import owner
@@ -25,10 +29,14 @@ __all__ = ["ProbePlan", "main"]
 MAX_EVENTS = 1000
 MAX_TEXT_CHARS = 1000
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-ONE_PATH = ("os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.truncate", "os.utime", "os.mknod")
-TWO_PATHS = ("os.rename", "os.link", "os.symlink")
+ONE_PATH = ("os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.utime")
+"""With a path, and the folder that it is in as the last argument, or -1."""
+TWO_PATHS = ("os.rename", "os.link")
 STANDARD = os.path.dirname(os.__file__) + "/lib-dynload/"
 WORKERS = ("multiprocessing.popen_spawn_posix", "multiprocessing.popen_forkserver")
+SANDBOX = os.path.dirname(ludus.sandbox.__file__) + "/"
+PASSED_OVER = (os.path.dirname(os.__file__) + "/", "<frozen ", __file__)
+"""Whose frames do what others asked for: the standard library, and who listens here."""
 
 
 FilePath = str | bytes | os.PathLike[str]
@@ -103,11 +111,16 @@ class ActivityLog:
 
     def __init__(self, number: int, answer: int, readable: tuple[str, ...]) -> None:
         self.number, self.answer, self.readable = number, answer, readable
-        self.home = os.path.expanduser("~")
+        self.home, self.temporary = os.path.expanduser("~"), os.path.realpath(tempfile.gettempdir())
+        self.searched = {os.path.abspath(one) for one in sys.path}
+        """Folders that are listed whenever a module is looked for."""
         self.told: set[tuple[str, str]] = set()
         self.heard: dict[str, Callable[[Any], None]] = {
             "open": lambda args: self.opened(args[0], args[1], args[2]),
-            "os.listdir": lambda args: self.path("read", args[0]),
+            "os.listdir": lambda args: self.listed(args[0]),
+            "os.mknod": lambda args: self.path("write", args[0]),
+            "os.truncate": lambda args: self.path("write", args[0]),
+            "os.symlink": lambda args: self.path("write", args[1], args[2]),
             "os.scandir": lambda args: self.path("read", args[0]),
             "sqlite3.connect": lambda args: self.path("write", args[0]),
             "socket.connect": lambda args: self.contacted(args[1]),
@@ -124,7 +137,7 @@ class ActivityLog:
             "ctypes.dlopen": lambda args: self.tell("native", _text(args[0])),
             "import": lambda args: self.imported(args[0], args[1]),
         }
-        self.heard |= dict.fromkeys(ONE_PATH, lambda args: self.path("write", args[0]))
+        self.heard |= dict.fromkeys(ONE_PATH, lambda args: self.path("write", args[0], args[-1]))
         self.heard |= dict.fromkeys(TWO_PATHS, self.moved)
 
     def hear(self, event: str, args: object) -> None:
@@ -139,25 +152,46 @@ class ActivityLog:
     def opened(self, path: FilePath | int, mode: object, flags: int) -> None:
         """A file is opened, by `open` or by `os.open`."""
         writes = any(char in mode for char in "wax+") if isinstance(mode, str) else bool(flags & WRITING)
+        if isinstance(path, str | bytes) and not os.path.isabs(path) and _is_of_a_sandbox(inspect.currentframe()):
+            return  # in a folder that it has open, of which nothing is told here
         self.path("write" if writes else "read", path)
 
-    def path(self, kind: str, path: FilePath | int | None) -> None:
-        """A path is read or changed; what any interpreter reads is left out."""
+    def path(self, kind: str, path: FilePath | int | None, folder: int = -1) -> None:
+        """A path is read or changed; what any interpreter reads is left out.
+
+        `folder` is the descriptor of what it is relative to, or -1.
+        """
         if path is None:
             path = "."
         if isinstance(path, int):
             return
-        full = os.path.abspath(_text(os.fspath(path)))
+        place = os.readlink(f"/proc/self/fd/{folder}") if folder >= 0 else "."
+        full = os.path.abspath(os.path.join(place, _text(os.fspath(path))))
+        if self._is_of_the_library(kind, full):
+            return
         if kind == "read" and any(full == one or full.startswith(f"{one}/") for one in self.readable):
             return
         if full == "/dev/null":
             return
         self.tell(kind, f"~{full.removeprefix(self.home)}" if full.startswith(f"{self.home}/") else full)
 
-    def moved(self, args: Sequence[FilePath]) -> None:
+    def _is_of_the_library(self, kind: str, path: str) -> bool:
+        """Whether it is in a temporary folder of ours, or what a sandbox does to keep and watch what runs in it."""
+        if path.startswith(f"{self.temporary}/ludus-"):
+            return True
+        watches = kind == "read" and path.startswith("/proc")
+        keeps = path == self.temporary or path.startswith(f"{self.temporary}/")
+        return (watches or keeps) and _is_of_a_sandbox(inspect.currentframe())
+
+    def listed(self, path: FilePath | int | None) -> None:
+        """A folder is listed; that modules are looked for in one says nothing."""
+        if not isinstance(path, str) or os.path.abspath(path) not in self.searched:
+            self.path("read", path)
+
+    def moved(self, args: Sequence[Any]) -> None:
         """A name is changed, or another one given."""
-        self.path("write", args[0])
-        self.path("write", args[1])
+        self.path("write", args[0], args[2])
+        self.path("write", args[1], args[3])
 
     def contacted(self, address: Any) -> None:
         """A socket is connected or bound; by a name in the file system, it is a file."""
@@ -183,6 +217,13 @@ class ActivityLog:
         if (kind, what) not in self.told and len(self.told) < MAX_EVENTS:
             self.told.add((kind, what))
             os.write(self.answer, msgspec.json.encode([self.number, kind, what[:MAX_TEXT_CHARS]]) + b"\n")
+
+
+def _is_of_a_sandbox(frame: FrameType | None) -> bool:
+    """Whether it is a sandbox of ours that does this, for its own ends: to keep and to watch what runs in it."""
+    while frame is not None and frame.f_code.co_filename.startswith(PASSED_OVER):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(SANDBOX)
 
 
 def _text(value: object) -> str:
