@@ -128,7 +128,7 @@ class KernelVectorEnv(KernelLanes):
             return self._planned_step(action)
         return self._advance(action)
 
-    def step_masked(self, action: Any, mask: Array) -> Step[Any]:
+    def step_masked(self, action: object, mask: Array) -> Step[Any]:
         """Advance the lanes of the mask; the others stay as they are."""
         if self.lane_mask(mask).all():
             return self.step(action)
@@ -266,7 +266,7 @@ class KernelVectorEnv(KernelLanes):
             self._mix(out, self._begin(only, start), only)
         return out
 
-    def _planned_step(self, action: object, held: Held | None = None) -> Step[Any]:
+    def _planned_step(self, action: object, held: Held | None = None) -> Step[object]:
         """A step whose ended lanes begin as planned; what the loop began with other parameters is taken back."""
         self._as_read(action)
         ended = self._ended.copy() if held is None else self._ended & ~held.lanes
