@@ -229,7 +229,6 @@ def _holds(column: Array, value: object) -> bool:
     """Whether `value` enters the column unchanged."""
     if column.dtype == object:
         return True
-    array: Any = value
-    if isinstance(value, np.ndarray):
-        return column.shape[1:] == array.shape and np.can_cast(array.dtype, column.dtype)
+    if is_array(value):
+        return column.shape[1:] == value.shape and np.can_cast(value.dtype, column.dtype)
     return column.ndim == 1 and _is_number(value) and np.can_cast(type(value), column.dtype)
