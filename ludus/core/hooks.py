@@ -79,7 +79,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
         given = zip(_lanes_of(self.action_space, action), moves.tolist(), strict=True)
         taken = [own.action(one) if moving else None for one, moving in given]
         chosen = [one for one, moving in zip(taken, moves.tolist(), strict=True) if moving]
-        filler: Any = chosen[0] if chosen else below.single_action_space.default()  # lanes left out take no action
+        filler: object = chosen[0] if chosen else below.single_action_space.default()  # lanes left out take no action
         each = [one if moving else filler for one, moving in zip(taken, moves.tolist(), strict=True)]
         return _packed(below.single_action_space, each)
 

@@ -1,5 +1,6 @@
 """`VectorEnv`: many environments behind one; an `Env` whose every value carries a leading lane axis."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,11 +19,15 @@ from ludus.spaces import Space
 from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_array
 
-__all__ = ["AnyVectorEnv", "VectorEnv"]
+__all__ = ["AnyVectorEnv", "IntegerActions", "Integers", "VectorEnv"]
 
 ObsT = TypeVar("ObsT")
 ActT = TypeVar("ActT")
 Mask = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
+"""What the lanes of a batch show, whose observations are integers each."""
+IntegerActions = npt.NDArray[np.integer] | Sequence[int]
+"""What a batch takes, whose actions are integers each: an array of any width, or a list."""
 
 
 class _AnyBatch(type):
@@ -224,7 +229,6 @@ def _holds(column: Array, value: object) -> bool:
     """Whether `value` enters the column unchanged."""
     if column.dtype == object:
         return True
-    array: Any = value
-    if isinstance(value, np.ndarray):
-        return column.shape[1:] == array.shape and np.can_cast(array.dtype, column.dtype)
+    if is_array(value):
+        return column.shape[1:] == value.shape and np.can_cast(value.dtype, column.dtype)
     return column.ndim == 1 and _is_number(value) and np.can_cast(type(value), column.dtype)

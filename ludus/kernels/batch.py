@@ -15,7 +15,6 @@ from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
 from ludus.kernels.block import columns_of
 from ludus.kernels.call import FAULT
 from ludus.kernels.finals import finals, outcomes
-from ludus.kernels.held_lanes import Held
 from ludus.kernels.lanes import KernelLanes
 from ludus.kernels.legal_actions import check_legal, choices_of, lane_masks
 from ludus.kernels.overrides import refuse_overrides
@@ -35,6 +34,33 @@ MODES = {
 }
 INTEGER, FLAG = np.dtype(np.int64), np.dtype(np.bool_)
 new_tuple = tuple.__new__
+
+
+class HeldLanes:
+    """What lanes have that a masked step leaves alone: kept, and put back when all lanes have been stepped.
+
+    >>> import numpy as np
+    >>> columns = {"age": np.array([4, 7])}
+    >>> held = HeldLanes(columns, np.array([False, True]))
+    >>> columns["age"] += 1
+    >>> held.put_back(np.ones(2), np.ones((2, 2), np.bool_)) % CUT_LANE
+    1
+    >>> columns["age"]
+    array([5, 7])
+    """
+
+    def __init__(self, columns: dict[str, Array], lanes: Array) -> None:
+        self.lanes = lanes
+        self._columns = columns
+        self._kept = {name: column[lanes] for name, column in columns.items()}
+
+    def put_back(self, rewards: Array, flags: Array) -> int:
+        """Give the lanes what they had, and no reward or flag; how many of the others ended, as the loop counts."""
+        for name, rows in self._kept.items():
+            self._columns[name][self.lanes] = rows
+        rewards[self.lanes] = 0.0
+        flags[:, self.lanes] = False
+        return int((flags[0] | flags[1]).sum()) + CUT_LANE * int(flags[1].sum())
 
 
 class KernelVectorEnv(KernelLanes):
@@ -128,12 +154,12 @@ class KernelVectorEnv(KernelLanes):
             return self._planned_step(action)
         return self._advance(action)
 
-    def step_masked(self, action: Any, mask: Array) -> Step[Any]:
+    def step_masked(self, action: object, mask: Array) -> Step[Any]:
         """Advance the lanes of the mask; the others stay as they are."""
         if self.lane_mask(mask).all():
             return self.step(action)
         # All lanes are stepped, and the others put back: a loop that asks each lane would slow down every other step.
-        held = Held(self._columns, ~mask)
+        held = HeldLanes(self._columns, ~mask)
         self._check_ready("step_masked", mask)
         action = self._filled(action, mask)
         if self.episodes is not None:
@@ -161,7 +187,7 @@ class KernelVectorEnv(KernelLanes):
                 "reset them with options={'reset_mask': mask}"
             )
 
-    def _advance(self, action: object, held: Held | None = None) -> Step[Any]:
+    def _advance(self, action: object, held: HeldLanes | None = None) -> Step[Any]:
         # Arrays are made without keywords, and the tuple without its constructor: at 64 lanes each call counts.
         if (
             type(action) is not ndarray
@@ -266,7 +292,7 @@ class KernelVectorEnv(KernelLanes):
             self._mix(out, self._begin(only, start), only)
         return out
 
-    def _planned_step(self, action: object, held: Held | None = None) -> Step[Any]:
+    def _planned_step(self, action: object, held: HeldLanes | None = None) -> Step[object]:
         """A step whose ended lanes begin as planned; what the loop began with other parameters is taken back."""
         self._as_read(action)
         ended = self._ended.copy() if held is None else self._ended & ~held.lanes

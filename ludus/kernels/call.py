@@ -181,9 +181,9 @@ def _code() -> _Code:
     return _Code()
 
 
-def _function(name: str, address: int) -> Any:
+def _function(name: str, address: int) -> object:
     """A function of Python's that runs machine code with the call at an address."""
-    new: Any = ctypes.pythonapi.PyCFunction_NewEx
+    new: object = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return new(ctypes.addressof(_code().methods[name]), address, None)
 

@@ -5,8 +5,8 @@ constant keys makes a tuple instead; lines stay where they are, so errors name t
 """
 
 import dis
-from types import CodeType
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import CodeType, FunctionType
 
 from ludus.errors import KernelError, listing
 
@@ -53,7 +53,7 @@ def _texts(keys: object) -> bool:
     return isinstance(keys, tuple) and all(type(one) is str for one in keys)  # pyright: ignore[reportUnknownVariableType]
 
 
-def dict_places(name: str, value: dict[str, Any], functions: list[Any]) -> dict[str, int]:
+def dict_places(name: str, value: Mapping[str, object], functions: Sequence[FunctionType]) -> dict[str, int]:
     """Where the tuple that stands for a dictionary has each of its keys.
 
     Raises KernelError where two functions, or two branches of one, write the same keys in different orders.

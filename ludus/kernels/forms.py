@@ -1,7 +1,8 @@
 """Forms: how rules give the observations of a space, and take its actions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +13,12 @@ from ludus.kernels.displays import dict_places
 from ludus.kernels.tree import NUMBERS, Branch, Leaf, Tree, is_record
 from ludus.spaces import Dict, Discrete, Space, Tuple
 from ludus.spaces.array_space import ArraySpace
+from ludus.spaces.kinds import is_dict, is_tuple
 
 __all__ = ["action_record", "action_tree", "observation_tree", "parts_of"]
 
 
-def observation_tree(space: Space[object], seen: object, functions: list[Any]) -> Tree:
+def observation_tree(space: Space[object], seen: object, functions: Sequence[FunctionType]) -> Tree:
     """The tree of a space whose values rules give like the one `seen`; `functions` are those that wrote it.
 
     >>> from ludus.kernels.tree import leaves
@@ -28,17 +30,21 @@ def observation_tree(space: Space[object], seen: object, functions: list[Any]) -
     return _observation(space, seen, functions, "observation", iter(range(1_000_000)))
 
 
-def _observation(space: Space[Any], seen: Any, functions: list[Any], name: str, count: Iterator[int]) -> Tree:
+def _observation(
+    space: Space[object], seen: object, functions: Sequence[FunctionType], name: str, count: Iterator[int]
+) -> Tree:
     if isinstance(space, Tuple):
-        if not isinstance(seen, tuple) or len(seen) != len(space.spaces):  # pyright: ignore[reportUnknownArgumentType]
+        if not is_tuple(seen) or len(seen) != len(space.spaces):
             raise ContractViolation(
                 f"{name}: expected a tuple of {len(space.spaces)} from observe, got {shorten(seen)}"
             )
         keys = tuple(range(len(space.spaces)))
-        return _branch(tuple, space.spaces, dict(zip(keys, seen, strict=True)), keys, (functions, name, count))
+        return _branch(
+            tuple, dict(enumerate(space.spaces)), dict(zip(keys, seen, strict=True)), keys, (functions, name, count)
+        )
     if isinstance(space, Dict):
-        given: Any = seen._asdict() if is_record(seen) else seen
-        if not isinstance(given, dict) or given.keys() != space.spaces.keys():
+        given = seen._asdict() if is_record(seen) else seen
+        if not is_dict(given) or given.keys() != space.spaces.keys():
             raise ContractViolation(
                 f"{name}: expected the keys {list(space.spaces)}, in a dictionary or a NamedTuple, from observe, "
                 f"got {shorten(seen)}"
@@ -50,9 +56,15 @@ def _observation(space: Space[Any], seen: Any, functions: list[Any], name: str, 
     return Leaf(_column(space, f"x_{next(count)}", name), _form(space, seen, name), name)
 
 
-def _branch(kind: Any, spaces: Any, given: dict[Any, Any], places: tuple[int, ...], rest: Any) -> Branch:
+def _branch(
+    kind: type[object],
+    spaces: Mapping[Any, Space[object]],
+    given: Mapping[Any, object],
+    places: tuple[int, ...],
+    rest: tuple[Sequence[FunctionType], str, Iterator[int]],
+) -> Branch:
     functions, name, count = rest
-    keys = tuple(spaces) if kind is dict else tuple(range(len(spaces)))
+    keys = tuple(spaces)
     parts = [_observation(spaces[key], given[key], functions, f"{name}[{key!r}]", count) for key in keys]
     return Branch(kind, keys, places, tuple(parts))
 

@@ -16,7 +16,7 @@ PYTHONS = ("float64", "int64", "bool_")
 """The dtypes whose numbers rules know as Python's."""
 
 
-def value_at(columns: dict[str, Array], leaf: Leaf, lane: int) -> Any:
+def value_at(columns: dict[str, Array], leaf: Leaf, lane: int) -> object:
     """What a lane has in the column of a leaf: a number as rules know it, or an array of its own."""
     return known(leaf, columns[leaf.column.name][lane])
 
@@ -28,7 +28,7 @@ def known(leaf: Leaf, value: Any) -> Any:
     return value.item() if leaf.column.dtype in PYTHONS else value[()]
 
 
-def state_parts(tree: Tree, value: object) -> Iterator[tuple[Leaf, Any]]:
+def state_parts(tree: Tree, value: object) -> Iterator[tuple[Leaf, object]]:
     """Every leaf of a state, and what `value` has there; raises InvalidArgument where it has other fields."""
     if isinstance(tree, Leaf):
         yield tree, value

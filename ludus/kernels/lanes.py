@@ -99,11 +99,11 @@ class KernelLanes(AnyVectorEnv):
         """The columns that there is memory for."""
         return (*self._layout.columns, *self._layout.kept) if self._loop_mode == SAME_STEP else self._layout.columns
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """What a copy takes over: calls hold the addresses of this batch's memory, and are nobody else's."""
         return {name: one for name, one in vars(self).items() if name not in OF_THIS_MEMORY}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state)
         self._loop = loop_of(self.rules, self._layout, self.checks)
         self._take_block(self._block)
@@ -158,7 +158,7 @@ class KernelLanes(AnyVectorEnv):
         columns = tuple(leaf.column for leaf, _ in leaves(self._layout.action, ""))
         return list(columns_of(actions, columns, self.num_envs).values())
 
-    def _filled(self, action: object, mask: Array) -> Any:
+    def _filled(self, action: object, mask: Array) -> object:
         """A batch of actions with something valid for the lanes that the mask leaves out."""
         return filled(self.single_action_space, action, mask)
 
@@ -273,7 +273,7 @@ class KernelLanes(AnyVectorEnv):
             return tuple(self._state_of(lane) for lane in range(self.num_envs))
         return (read_only(getattr(self._single, name)),) * self.num_envs
 
-    def _state_of(self, lane: int) -> Any:
+    def _state_of(self, lane: int) -> object:
         """A lane's state, as the rules' NamedTuple; None before the first reset."""
         columns = self._columns
         return composed(self._layout.state, lambda leaf: value_at(columns, leaf, lane)) if self._ready else None
@@ -351,7 +351,7 @@ class KernelLanes(AnyVectorEnv):
 
     # --- snapshots: copies of the block ---
 
-    def _capture(self, memo: dict[int, object]) -> Any:
+    def _capture(self, memo: dict[int, object]) -> object:
         del memo
         spaces = (self.observation_space, self.action_space)
         for space in spaces:
@@ -398,7 +398,7 @@ class KernelLanes(AnyVectorEnv):
         return twin
 
 
-def _forked(batched: Space[object], single: Space[object], batch: KernelLanes, twin: KernelLanes) -> Space[Any]:
+def _forked(batched: Space[object], single: Space[object], batch: KernelLanes, twin: KernelLanes) -> Space[object]:
     """The space of a fork, whose draws go on from where they are; a space of many lanes takes long to make anew."""
     batched.ensure_seeded()
     if twin.num_envs != batch.num_envs:

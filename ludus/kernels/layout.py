@@ -1,5 +1,6 @@
 """From an environment of rules to the layout of its batch: what lies in the block, and what the loop has to know."""
 
+from collections.abc import Sized
 from traceback import walk_tb
 from typing import Any
 
@@ -22,6 +23,7 @@ from ludus.kernels.stream import WORDS
 from ludus.kernels.tree import Branch, Leaf, Tree, is_record, leaves, tree_of, written
 from ludus.kernels.values import ParameterTable
 from ludus.spaces import Discrete, Space
+from ludus.spaces.kinds import is_dict, is_tuple
 
 __all__ = ["layout_of"]
 
@@ -78,8 +80,7 @@ def _seen(env: RuleEnv, given: object) -> Tree:
 def _layout(env: RuleEnv, parameters: ParameterTable) -> RulesLayout:
     rules, acts, params = env.rules, env.action_space, parameters.params
     sample = sample_of(rules, params, as_rules_take(acts, acts.default()))
-    state = tree_of("s", rules.state.__name__, sample.state)
-    _check_step(state, sample)
+    state = _state_of(sample, rules.state.__name__)
     seen = _seen(env, play_of(rules).observe(sample.state, params))
     information, facts = _information(rules, acts, sample, params), _facts(rules, sample)
     _check_keys((*information, *facts))
@@ -91,7 +92,7 @@ def _layout(env: RuleEnv, parameters: ParameterTable) -> RulesLayout:
     return RulesLayout(
         columns=(*_columns(state), *OWN, *told, *begun),
         kept=tuple(kept),
-        state=state,  # pyright: ignore[reportArgumentType]  (a state is a NamedTuple: a branch)
+        state=state,
         params=parameters.fields,
         seen=seen,
         action=action_tree(acts),
@@ -105,10 +106,10 @@ def _layout(env: RuleEnv, parameters: ParameterTable) -> RulesLayout:
     )
 
 
-def _adapter(rules: Rules, state: Tree, sample: Sample) -> str:
+def _adapter(rules: Rules, state: Branch, sample: Sample) -> str:
     """The text of what several players make of the rules."""
     rewards = sample.given[1]
-    if not isinstance(rewards, tuple) or len(rewards) != rules.players:  # pyright: ignore[reportUnknownArgumentType]
+    if not is_tuple(rewards) or len(rewards) != rules.players:
         raise ContractViolation(
             f"step: expected a tuple of {rules.players} rewards, one for each player, got {shorten(rewards)}"
         )
@@ -116,17 +117,18 @@ def _adapter(rules: Rules, state: Tree, sample: Sample) -> str:
     names = record_names(state)
     made = written(state, names, lambda leaf: values[leaf.column.name])
     own = written(state, names, lambda leaf: values[leaf.column.name] + (".copy()" if leaf.column.shape else ""))
-    return adapter_text(rules, len(sample.given), len(sample.given[4]) if len(sample.given) == 5 else 0, made, own)
+    info = sample.given[4] if len(sample.given) == 5 else ()
+    return adapter_text(rules, len(sample.given), len(info) if isinstance(info, Sized) else 0, made, own)
 
 
 def _columns(tree: Tree) -> list[BlockColumn]:
     return [leaf.column for leaf, _ in leaves(tree, "")]
 
 
-def _check_step(state: Tree, sample: Sample) -> None:
-    """Whether a step gives what a reset gives: a column of integers would cut a float, and say nothing."""
-    after = sample.given[0]
-    if not isinstance(state, Branch) or len(after) != len(state.keys):
+def _state_of(sample: Sample, name: str) -> Branch:
+    """The tree of a state, which a step gives as a reset does: a column of integers would cut a float in silence."""
+    state, after = tree_of("s", name, sample.state), sample.given[0]
+    if not isinstance(state, Branch) or not is_tuple(after) or len(after) != len(state.keys):
         raise KernelError(f"step: expected a state of {len(sample.state)} fields, as from reset, got {shorten(after)}")
     for leaf, value in _values(state, after):
         dtype = np.asarray(value).dtype
@@ -139,6 +141,7 @@ def _check_step(state: Tree, sample: Sample) -> None:
             raise KernelError(
                 f"{leaf.name}: expected shape {leaf.column.shape} from step, as from reset, got shape {np.shape(value)}"
             )
+    return state
 
 
 def _values(tree: Tree, value: Any) -> list[tuple[Leaf, Any]]:
@@ -180,16 +183,17 @@ def _facts(rules: Rules, sample: Sample) -> tuple[InfoField, ...]:
     return rewards, *(one._replace(place=place + 1) for place, one in enumerate(own))
 
 
-def _entries(rules: Rules, rule: str, told: Any, prefix: str) -> list[InfoField]:
+def _entries(rules: Rules, rule: str, told: object, prefix: str) -> list[InfoField]:
     """The entries that a NamedTuple, or a dictionary that is written out, makes in `info`."""
-    if not is_record(told) and not isinstance(told, dict):
+    given: object = told._asdict() if is_record(told) else told
+    if not is_dict(given):
         raise KernelError(f"info from {rule}: expected a NamedTuple or a dictionary, got {shorten(told)}")
-    tree: Any = tree_of(prefix, f"{rule} info", told if is_record(told) else tuple(told.values()))
-    keys: tuple[str, ...] = tree.keys if is_record(told) else tuple(told)
+    tree: Any = tree_of(prefix, f"{rule} info", told if is_record(told) else tuple(given.values()))
+    keys: tuple[str, ...] = tuple(given)
     places = (
         dict(zip(keys, tree.places, strict=True))
         if is_record(told)
-        else dict_places(rule, told, reached(list(rules.functions.values())))
+        else dict_places(rule, given, reached(list(rules.functions.values())))
     )
     found: list[InfoField] = []
     for key, part in zip(keys, tree.parts, strict=True):

@@ -50,7 +50,7 @@ def check_mask(choices: Choices, legal: Any) -> None:
         raise ContractViolation(f"legal: expected {many or one}, got {shorten(legal)}")
 
 
-def as_mask(legal: object) -> Any:
+def as_mask(legal: object) -> object:
     """What rules gave as `info["action_mask"]` has it: of int8, of several choices a tuple.
 
     >>> as_mask(((True, False), (True, True, False)))

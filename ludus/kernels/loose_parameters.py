@@ -1,12 +1,13 @@
 """Loose parameters: arrays, bytes and tuples of the parameters, as words that a loop reads them from."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from ludus.errors import KernelError, shorten
 from ludus.kernels.tree import is_record
+from ludus.spaces.kinds import is_array, is_tuple
 
 __all__ = ["Form", "form_of", "loose_text", "records_in", "words_of"]
 
@@ -22,7 +23,7 @@ class Form(NamedTuple):
     ndim: int = 0
     order: str = ""
     """How an array lies in memory: C, F, or A for any other way."""
-    record: Any = None
+    record: type[NamedTuple] | None = None
     """The class of a NamedTuple."""
     parts: "tuple[Form, ...]" = ()
     text: str = ""
@@ -47,9 +48,9 @@ def form_of(name: str, value: object) -> Form:
         return Form("bytes")
     if isinstance(value, str) or value is None:
         return Form("text", text=repr(value))
-    if isinstance(value, tuple):
-        parts = tuple(form_of(name, one) for one in value)  # pyright: ignore[reportUnknownVariableType]
-        return Form("tuple", record=type(value) if is_record(value) else None, parts=parts)  # pyright: ignore[reportUnknownArgumentType]
+    if is_tuple(value):
+        parts = tuple(form_of(name, one) for one in value)
+        return Form("tuple", record=type(value) if is_record(value) else None, parts=parts)
     if isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
         scalar = np.asarray(value)
         if scalar.dtype.kind in "biuf" and scalar.dtype.itemsize <= WORD.itemsize:
@@ -64,22 +65,23 @@ def _named(dtype: np.dtype[np.generic]) -> str:
     return "bool_" if dtype == np.bool_ else dtype.name
 
 
-def words_of(form: Form, value: Any) -> Iterator[int]:
+def words_of(form: Form, value: object) -> Iterator[int]:
     """The words of a value, which has to stay where it is."""
-    if form.kind == "array":
+    if is_array(value):
         yield from (value.ctypes.data, *value.shape, *value.strides)
-    elif form.kind == "bytes":
+    elif isinstance(value, bytes):
         held = np.frombuffer(value, np.uint8) if value else np.zeros(1, np.uint8)
         yield from (held.ctypes.data, len(value))
     elif form.kind == "number":
         bits = np.zeros(1, WORD)
         bits.view(np.dtype(form.dtype.rstrip("_")))[0] = value
         yield int(bits[0])
-    for part, one in zip(form.parts, value if form.parts else (), strict=True):
-        yield from words_of(part, one)
+    elif is_tuple(value):
+        for part, one in zip(form.parts, value, strict=True):
+            yield from words_of(part, one)
 
 
-def loose_text(form: Form, at: int, records: dict[Any, str]) -> str:
+def loose_text(form: Form, at: int, records: Mapping[type[NamedTuple], str]) -> str:
     """What the loop reads a value by, whose words begin `at` a place."""
     if form.kind == "array":
         return f"array_given(words, {at}, np.{form.dtype}, {form.ndim}, {form.order!r})"
@@ -96,7 +98,7 @@ def loose_text(form: Form, at: int, records: dict[Any, str]) -> str:
     return f"{'' if form.record is None else records[form.record]}({written})"
 
 
-def records_in(form: Form) -> Iterator[Any]:
+def records_in(form: Form) -> Iterator[type[NamedTuple]]:
     """The classes of NamedTuples in a form."""
     if form.record is not None:
         yield form.record

@@ -67,7 +67,7 @@ def _target() -> Any:
 @cache
 def host() -> str:
     """What machine code of this processor depends on: its features, and the version of LLVM."""
-    features: Any = llvm.get_host_cpu_features()
+    features: object = llvm.get_host_cpu_features()
     processor = f"{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {features.flatten()}"
     return f"{llvmlite.__version__} {processor}"
 

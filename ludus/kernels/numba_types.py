@@ -1,16 +1,22 @@
-"""Numba's and LLVM's objects by their names: neither library is typed, so that nothing but the name is known here.
+"""Numba's and LLVM's objects by their names: neither library is typed.
 
-What a checker is to know of them stands beside each use; nothing of Numba is imported by this module.
+Of variables, expressions and signatures a checker reads the classes; of the others nothing but the name is known.
+Nothing of Numba is imported by this module when it runs.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from numba.core import ir
+    from numba.core.typing.templates import Signature as NumbaSignature
 
 __all__ = [
     "Builder",
     "CallTypes",
     "Compiled",
     "FunctionIR",
+    "IRBlock",
     "IRExpr",
     "IRLocation",
     "IRStatement",
@@ -32,14 +38,15 @@ Compiled: TypeAlias = Untyped
 """A value in compiled code, whose type Numba infers for each call."""
 NumbaType: TypeAlias = Untyped
 """A `numba.core.types.Type`, with the attributes of its kind."""
-Signature: TypeAlias = Untyped
+Signature: TypeAlias = "NumbaSignature"
 """A `numba.core.typing.templates.Signature`: `args` and `return_type`."""
 FunctionIR: TypeAlias = Untyped
-IRExpr: TypeAlias = Untyped
+IRBlock: TypeAlias = "ir.Block"
+IRExpr: TypeAlias = "ir.Expr"
 """A `numba.core.ir.Expr`: `op`, and attributes by it."""
-IRVar: TypeAlias = Untyped
+IRVar: TypeAlias = "ir.Var"
 IRStatement: TypeAlias = Untyped
-IRLocation: TypeAlias = Untyped
+IRLocation: TypeAlias = "ir.Loc"
 TypingContext: TypeAlias = Untyped
 LoweringContext: TypeAlias = Untyped
 """The target's context, which knows how its types are laid out."""

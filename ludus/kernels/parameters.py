@@ -1,7 +1,8 @@
 """Parameters: checked against the fields of a `Params` class, so that rules meet only the types they expect."""
 
+from collections.abc import Callable, Mapping
 from inspect import get_annotations
-from typing import Any
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -10,18 +11,23 @@ from ludus.errors import InvalidArgument, InvalidType, listing, shorten
 __all__ = ["coerce_parameter", "coerce_parameters"]
 
 EXPECTED = {"float": "a number", "int": "an integer", "bool": "True or False", "tuple": "a tuple"}
+Params = TypeVar("Params", bound=NamedTuple)
 
 
-def coerce_parameters(owner: str, params: type[Any], given: dict[str, Any]) -> Any:
+def coerce_parameters(owner: str, params: type[Params], given: Mapping[str, object]) -> Params:
     """The parameters with those in `given` instead of their defaults."""
     known = params._fields
     unknown = [name for name in given if name not in known]
     if unknown:
         raise InvalidArgument(f"{owner}: expected parameters out of {listing(known)}, got {listing(unknown)}")
-    return params(**{name: coerce_parameter(owner, params, name, value) for name, value in given.items()})
+    return _created(params, {name: coerce_parameter(owner, params, name, value) for name, value in given.items()})
 
 
-def coerce_parameter(owner: str, params: type[Any], name: str, value: Any) -> Any:
+def _created(kind: Callable[..., Params], fields: Mapping[str, object]) -> Params:
+    return kind(**fields)
+
+
+def coerce_parameter(owner: str, params: type[object], name: str, value: object) -> object:
     """`value` as the type that `params` annotates `name` with; raises InvalidType where it is none.
 
     >>> from typing import NamedTuple

@@ -26,7 +26,7 @@ class Play(NamedTuple):
     renew: Any
 
 
-def check_spaces(owner: str, rules: Rules, spaces: dict[str, Space[Any]]) -> None:
+def check_spaces(owner: str, rules: Rules, spaces: dict[str, Space[object]]) -> None:
     """Refuse a space of one player's where all players move at once."""
     if rules.players == 1 or rules.turn is not None:
         return
@@ -55,7 +55,7 @@ def _in_turn(rules: Rules) -> Play:
         given = advance(state, action, rng, params)
         return _with_rewards(given, float(given[1][mover]))
 
-    def observe(state: Any, params: Any) -> Any:
+    def observe(state: object, params: object) -> Any:
         return see(state, params, turn(state, params))
 
     return Play(rules.reset, step, observe, rules.renew)
@@ -71,7 +71,7 @@ def _together(rules: Rules) -> Play:
             total += float(reward)
         return _with_rewards(given, total)
 
-    def observe(state: Any, params: Any) -> Any:
+    def observe(state: object, params: object) -> Any:
         return tuple(see(state, params, player) for player in players)
 
     return Play(rules.reset, step, observe, rules.renew)
@@ -104,13 +104,13 @@ def _opposed(rules: Rules) -> Play:
         after, gained, ends, cuts = others(rules.state._make(given[0]), False, rng, params)
         return after, float(given[1][0]) + gained, ends, *((cuts, *given[4:]) if len(given) > 3 else ())
 
-    def observe(state: Any, params: Any) -> Any:
+    def observe(state: object, params: object) -> Any:
         return see(state, params, 0)
 
     def begun(first: Any, rng: Any, params: Any) -> Any:
         return others(rules.state._make(own_copy(tuple(first))), False, rng, params)[0]
 
-    def reset(rng: Any, params: Any, *options: Any) -> Any:
+    def reset(rng: object, params: object, *options: object) -> Any:
         return begun(rules.reset(rng, params, *options), rng, params)
 
     def renew(state: object, rng: object, params: object, *options: object) -> Any:

@@ -61,13 +61,13 @@ def _array(shape: tuple[int, ...], dtype: Any, name: str, seen: object) -> Any:
     return given
 
 
-def _tuple(writers: list[Writer | None], name: str, seen: object) -> Any:
+def _tuple(writers: list[Writer | None], name: str, seen: object) -> object:
     if not isinstance(seen, tuple) or len(seen) != len(writers):  # pyright: ignore[reportUnknownArgumentType]
         raise ContractViolation(f"{name}: expected a tuple of {len(writers)} from observe, got {shorten(seen)}")
     return tuple(one if to is None else to(one) for to, one in zip(writers, seen, strict=True))
 
 
-def _numbers(count: int, name: str, seen: object) -> Any:
+def _numbers(count: int, name: str, seen: object) -> object:
     if type(seen) is tuple and len(seen) == count:  # pyright: ignore[reportUnknownArgumentType]
         return seen  # pyright: ignore[reportUnknownVariableType]
     return _tuple([None] * count, name, seen)
@@ -119,4 +119,4 @@ def _six(dtype: Any, otherwise: Writer, seen: Any) -> Any:
     return row
 
 
-_BY_LENGTH: dict[int, Callable[[Any, Writer, Any], Any]] = {2: _two, 3: _three, 4: _four, 6: _six}
+_BY_LENGTH: dict[int, Callable[[object, Writer, object], object]] = {2: _two, 3: _three, 4: _four, 6: _six}

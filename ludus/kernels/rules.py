@@ -52,14 +52,14 @@ class Rules(NamedTuple):
 
     A tuple of those for a Tuple; a NamedTuple, or a dictionary written out, for a Dict.
     """
-    inform: Callable[..., Any] | None = None
+    inform: Callable[..., object] | None = None
     """`inform(state, params)`: what goes into `info`, a NamedTuple or a dictionary; None for nothing."""
     renew: Callable[..., Any] | None = None
     """`renew(state, rng, params) -> State`: the next episode's first state, where it depends on how the last one went.
 
     None for `reset`. A reset with a seed never calls it: the same seed gives the same history, whatever came before.
     """
-    legal: Callable[..., Any] | None = None
+    legal: Callable[..., object] | None = None
     """`legal(state, params)`: which actions of a Discrete may be taken, an array or a tuple of one bool for each.
 
     Of a MultiDiscrete, or a Tuple of Discretes, a tuple with one such mask for each choice. It is
@@ -79,7 +79,7 @@ class Rules(NamedTuple):
 
     Then the action is a tuple of one for each player, and so are observations.
     """
-    opponent: Callable[..., Any] | None = None
+    opponent: Callable[..., object] | None = None
     """`opponent(state, rng, params)`: an action for whichever player but the first is to move.
 
     With it the environment is the first player's: a step goes on until it is his turn again.
@@ -121,7 +121,7 @@ class Rules(NamedTuple):
 def check_rules(owner: str, rules: Rules) -> None:
     """Raise KernelError unless state, parameters and options are NamedTuples, and InvalidArgument for an odd choice."""
     for name, kind in (("state", rules.state), ("params", rules.params), ("options", rules.options)):
-        known: Any = kind
+        known: object = kind
         if known is None and name == "options":
             continue
         if not isinstance(known, type) or not issubclass(known, tuple) or not hasattr(known, "_fields"):

@@ -91,7 +91,7 @@ class RulesLayout(NamedTuple):
         return any(one.varies for one in self.params)
 
     @property
-    def records(self) -> dict[Any, str]:
+    def records(self) -> dict[type[NamedTuple], str]:
         """The classes of NamedTuples that the text makes, and what it calls them."""
         found = record_names(self.state, self.action, self.options)
         for one in self.loose:
@@ -100,9 +100,9 @@ class RulesLayout(NamedTuple):
         return found
 
 
-def record_names(state: Any, *trees: Tree | None) -> dict[Any, str]:
+def record_names(state: Branch, *trees: Tree | None) -> dict[type[NamedTuple], str]:
     """What the text calls the classes of a state, and of other trees."""
-    found: dict[Any, str] = {state.kind: "State"}
+    found: dict[type[NamedTuple], str] = {state.kind: "State"}
     for tree in (state, *trees):
         for kind in () if tree is None else record_kinds(tree):
             found.setdefault(kind, f"Record{len(found)}")

@@ -1,6 +1,6 @@
 """How lanes begin: the parameters of a reset, and the options that rules take."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.core.lane_options import check_each, lane_options
 from ludus.kernels.lane_values import fitting, known, state_parts
@@ -16,29 +16,29 @@ class EpisodeStart(NamedTuple):
     """What `reset(options=…)` comes to."""
 
     parameters: ParameterTable
-    options: tuple[Any, ...] = ()
+    options: tuple[object, ...] = ()
     """One of the rules' `options` for all lanes, or one for each; none where rules take none."""
 
 
-def options_of(kind: type[object], given: dict[str, Any]) -> Any:
+def options_of(kind: type[NamedTuple], given: dict[str, object]) -> object:
     """The rules' options, each of the type, dtype and shape of its default, and the caller's own.
 
     >>> import numpy as np
     >>> class Options(NamedTuple):
     ...     place: int = 0
-    ...     board: Any = np.zeros(2, np.int8)
+    ...     board: np.ndarray = np.zeros(2, np.int8)
     >>> options_of(Options, {"board": [1, 0]})
     Options(place=0, board=array([1, 0], dtype=int8))
     """
     chosen = coerce_parameters("options", kind, given)
     if not given:
         return own_copy(chosen)
-    tree = tree_of("o", "options", kind())
+    tree = tree_of("o", "options", coerce_parameters("options", kind, {}))
     parts = {leaf.column.name: fitting(leaf, value) for leaf, value in state_parts(tree, chosen)}
     return composed(tree, lambda leaf: known(leaf, parts[leaf.column.name]))
 
 
-def option_rows(kind: type[object], options: dict[str, Any], lanes: int) -> tuple[Any, ...]:
+def option_rows(kind: type[NamedTuple], options: dict[str, object], lanes: int) -> tuple[object, ...]:
     """The rules' options for all lanes; for each lane, where `options["each"]` has lists of one value a lane.
 
     >>> class Options(NamedTuple):

@@ -23,7 +23,7 @@ def has_arrays(value: object) -> bool:
     return isinstance(value, np.ndarray) or (isinstance(value, tuple) and any(map(has_arrays, nested)))
 
 
-def own_copy(value: Any) -> Any:
+def own_copy(value: object) -> object:
     """The same nested tuples with arrays of their own."""
     if isinstance(value, np.ndarray):
         return value.copy()
@@ -56,7 +56,7 @@ def own_state(before: object, after: object, name: str) -> Any:
     return _like(after, [own_state(a, b, f"{name}.{one}") for a, b, one in zip(old, new, names, strict=True)])
 
 
-def read_only(value: Any) -> Any:
+def read_only(value: object) -> object:
     """An array that belongs to the caller, or to every lane, as rules are given it; other values as they are.
 
     >>> read_only(np.zeros(2))[0] = 1.0
@@ -74,5 +74,5 @@ def _described(value: object) -> str:
     return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _like(value: object, parts: list[object]) -> Any:
+def _like(value: object, parts: list[object]) -> object:
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

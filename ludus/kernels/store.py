@@ -4,7 +4,6 @@ A float for an integer is refused while compiling. An integer that a narrower on
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numba
 from numba.core import cgutils, types
@@ -30,7 +29,7 @@ class Unfitting(KernelError):
     """A number that is not of the type of where it goes; whoever compiles adds the place."""
 
 
-def _storing(exact: bool) -> Any:
+def _storing(exact: bool) -> object:
     """The function that stores a number, or a tuple of as many as a row has, at a place of an array."""
 
     @intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
@@ -58,7 +57,7 @@ def _storing(exact: bool) -> Any:
     return put
 
 
-def _flat(kind: NumbaType) -> Iterator[Any]:
+def _flat(kind: NumbaType) -> Iterator[object]:
     if _is_tuple(kind):
         for one in kind.types:
             yield from _flat(one)
@@ -182,7 +181,7 @@ def is_row(typing_context: TypingContext, array: NumbaType, row: NumbaType) -> I
 
 
 @numba.njit(nogil=True)
-def apart(array: object, block: object, row: object) -> Any:
+def apart(array: object, block: object, row: object) -> object:
     """The array, or a copy of it where it is another part of the block, which is about to be written over."""
     if _points_into(array, block) and not is_row(array, row):  # pyright: ignore[reportCallIssue]
         return array.copy()

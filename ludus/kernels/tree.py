@@ -1,13 +1,14 @@
 """Trees: values of NamedTuples, tuples and dictionaries, however nested, and the columns their numbers lie in."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
 from ludus.errors import KernelError, shorten
 from ludus.kernels.block import BlockColumn, column_of
 from ludus.kernels.parameters import coerce_parameter
+from ludus.spaces.kinds import is_tuple
 
 __all__ = ["Branch", "Leaf", "Tree", "composed", "is_record", "leaves", "record_kinds", "tree_of", "written"]
 
@@ -29,7 +30,7 @@ class Branch(NamedTuple):
 
     kind: Any
     """The NamedTuple's class, `tuple` or `dict`."""
-    keys: tuple[Any, ...]
+    keys: tuple[object, ...]
     places: tuple[int, ...]
     """Where rules' own value has each part, which is a tuple in compiled code whatever its kind."""
     parts: "tuple[Tree, ...]"
@@ -38,13 +39,12 @@ class Branch(NamedTuple):
 Tree = Leaf | Branch
 
 
-def is_record(value: Any) -> bool:
-    """Whether a value is a NamedTuple, or a class one."""
-    kind = value if isinstance(value, type) else type(value)
-    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+def is_record(value: object) -> "TypeGuard[NamedTuple]":
+    """Whether a value is a NamedTuple."""
+    return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
-def tree_of(prefix: str, name: str, value: Any) -> Tree:
+def tree_of(prefix: str, name: str, value: object) -> Tree:
     """The tree of a value that rules keep; its columns are called after the prefix and their number.
 
     >>> class Place(NamedTuple):
@@ -58,15 +58,14 @@ def tree_of(prefix: str, name: str, value: Any) -> Tree:
 
 
 def _tree(prefix: str, name: str, value: object, count: Iterator[int]) -> Tree:
-    if isinstance(value, tuple):
+    if is_tuple(value):
         if not value:
             raise KernelError(f"{name}: expected numbers, arrays and NamedTuples of them, got an empty tuple")
         record = is_record(value)
-        whole: Any = value
-        keys: tuple[Any, ...] = whole._fields if record else tuple(range(len(whole)))
-        kind: Any = type(whole) if record else tuple
+        keys = value._fields if is_record(value) else tuple(range(len(value)))
+        kind: type[object] = type(value) if record else tuple
         names = [f"{name}.{key}" if record else f"{name}[{key}]" for key in keys]
-        fits = [_fits(name, kind, key, one) for key, one in zip(keys, whole, strict=True)]
+        fits = [_fits(name, kind, key, one) for key, one in zip(keys, value, strict=True)]
         parts = tuple(_tree(prefix, where, one, count) for where, one in zip(names, fits, strict=True))
         return Branch(kind, keys, tuple(range(len(keys))), parts)
     array = np.asarray(value) if isinstance(value, (*NUMBERS, np.ndarray)) else None
@@ -81,9 +80,9 @@ def _tree(prefix: str, name: str, value: object, count: Iterator[int]) -> Tree:
     return Leaf(column_of(f"{prefix}_{next(count)}", array), form, name)
 
 
-def _fits(name: str, kind: Any, key: Any, value: Any) -> Any:
+def _fits(name: str, kind: type[object], key: object, value: object) -> object:
     # A field is what its annotation says: a first state of 0 must not make a column of integers for a float.
-    return value if kind is tuple else coerce_parameter(name, kind, key, value)
+    return value if kind is tuple else coerce_parameter(name, kind, str(key), value)
 
 
 def leaves(tree: Tree, value: str) -> Iterator[tuple[Leaf, str]]:
@@ -95,7 +94,7 @@ def leaves(tree: Tree, value: str) -> Iterator[tuple[Leaf, str]]:
         yield from leaves(part, f"{value}[{place}]")
 
 
-def written(tree: Tree, known: dict[Any, str], read: Callable[[Leaf], str]) -> str:
+def written(tree: Tree, known: Mapping[type[NamedTuple], str], read: Callable[[Leaf], str]) -> str:
     """The text that makes a value of a tree; `known` has the names of the classes of NamedTuples."""
     if isinstance(tree, Leaf):
         return read(tree)
@@ -103,11 +102,11 @@ def written(tree: Tree, known: dict[Any, str], read: Callable[[Leaf], str]) -> s
     return f"{known.get(tree.kind, '')}({inside})"
 
 
-def record_kinds(tree: Tree) -> dict[Any, None]:
+def record_kinds(tree: Tree) -> dict[type[NamedTuple], None]:
     """The classes of NamedTuples in a tree, in the order they are met."""
     if isinstance(tree, Leaf):
         return {}
-    found: dict[Any, None] = {tree.kind: None} if is_record(tree.kind) else {}
+    found: dict[type[NamedTuple], None] = {} if tree.kind in (tuple, dict) else {tree.kind: None}
     for part in tree.parts:
         found |= record_kinds(part)
     return found

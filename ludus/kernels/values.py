@@ -40,7 +40,7 @@ class ParameterTable:
         """The parameters of lane 0."""
         return self.rows[0]
 
-    def of_each(self, name: str) -> tuple[Any, ...]:
+    def of_each(self, name: str) -> tuple[object, ...]:
         """A parameter of every lane."""
         found = tuple(getattr(row, name) for row in self.rows)
         return found if len(found) == self.lanes else found * self.lanes
@@ -109,7 +109,7 @@ class ParameterTable:
             column[:, slot] = [getattr(row, one.name) for row in rows]
         return values.reshape(-1)
 
-    def _handed_over(self, field: ParameterField) -> Any:
+    def _handed_over(self, field: ParameterField) -> object:
         values = [getattr(row, field.name) for row in self.rows]
         if not field.varies:
             return read_only(values[0])

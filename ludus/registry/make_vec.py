@@ -1,10 +1,13 @@
 """`make_vec`: many environments, stepped together, by the executor that suits them."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ludus.core import AutoresetMode, EnvSpec, EpisodePlan
-from ludus.core.vector_env import AnyVectorEnv
+import numpy as np
+import numpy.typing as npt
+
+from ludus.core import AutoresetMode, Env, EnvSpec, EpisodePlan, VectorEnv
+from ludus.core.vector_env import AnyVectorEnv, IntegerActions, Integers
 from ludus.registry.arguments import LIMITS, given_by
 from ludus.registry.resolution import Target
 
@@ -13,6 +16,115 @@ if TYPE_CHECKING:
     from ludus.vector.executor import Executor
 
 __all__ = ["make_vec"]
+
+ObsNumber = TypeVar("ObsNumber", bound=np.generic)
+ActNumber = TypeVar("ActNumber", bound=np.generic)
+
+
+class _Unknown:
+    """A type that no value has: of all observations only `Any` fits it, of which nothing is to be claimed."""
+
+
+@overload
+def make_vec(
+    id: Callable[..., Env[_Unknown, Any]] | Callable[..., Env[Any, _Unknown]],
+    num_envs: int | None = None,
+    executor: "str | Executor | None" = None,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    wrappers: Sequence[object] = (),
+    *,
+    isolation: "str | Sandbox | None" = None,
+    each: Mapping[str, Sequence[object]] | None = None,
+    episodes: EpisodePlan | None = None,
+    verbose: bool = False,
+    kwargs: Mapping[str, object] | None = None,
+    **env_kwargs: object,
+) -> AnyVectorEnv: ...
+
+
+@overload
+def make_vec(
+    id: Callable[..., Env[npt.NDArray[ObsNumber], npt.NDArray[ActNumber]]],
+    num_envs: int | None = None,
+    executor: "str | Executor | None" = None,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    wrappers: Sequence[object] = (),
+    *,
+    isolation: "str | Sandbox | None" = None,
+    each: Mapping[str, Sequence[object]] | None = None,
+    episodes: EpisodePlan | None = None,
+    verbose: bool = False,
+    kwargs: Mapping[str, object] | None = None,
+    **env_kwargs: object,
+) -> VectorEnv[npt.NDArray[ObsNumber], npt.NDArray[ActNumber]]: ...
+
+
+@overload
+def make_vec(
+    id: Callable[..., Env[npt.NDArray[ObsNumber], int]],
+    num_envs: int | None = None,
+    executor: "str | Executor | None" = None,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    wrappers: Sequence[object] = (),
+    *,
+    isolation: "str | Sandbox | None" = None,
+    each: Mapping[str, Sequence[object]] | None = None,
+    episodes: EpisodePlan | None = None,
+    verbose: bool = False,
+    kwargs: Mapping[str, object] | None = None,
+    **env_kwargs: object,
+) -> VectorEnv[npt.NDArray[ObsNumber], IntegerActions]: ...
+
+
+@overload
+def make_vec(
+    id: Callable[..., Env[int, npt.NDArray[ActNumber]]],
+    num_envs: int | None = None,
+    executor: "str | Executor | None" = None,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    wrappers: Sequence[object] = (),
+    *,
+    isolation: "str | Sandbox | None" = None,
+    each: Mapping[str, Sequence[object]] | None = None,
+    episodes: EpisodePlan | None = None,
+    verbose: bool = False,
+    kwargs: Mapping[str, object] | None = None,
+    **env_kwargs: object,
+) -> VectorEnv[Integers, npt.NDArray[ActNumber]]: ...
+
+
+@overload
+def make_vec(
+    id: Callable[..., Env[int, int]],
+    num_envs: int | None = None,
+    executor: "str | Executor | None" = None,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    wrappers: Sequence[object] = (),
+    *,
+    isolation: "str | Sandbox | None" = None,
+    each: Mapping[str, Sequence[object]] | None = None,
+    episodes: EpisodePlan | None = None,
+    verbose: bool = False,
+    kwargs: Mapping[str, object] | None = None,
+    **env_kwargs: object,
+) -> VectorEnv[Integers, IntegerActions]: ...
+
+
+@overload
+def make_vec(
+    id: Target | Sequence[Target],
+    num_envs: int | None = None,
+    executor: "str | Executor | None" = None,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    wrappers: Sequence[object] = (),
+    *,
+    isolation: "str | Sandbox | None" = None,
+    each: Mapping[str, Sequence[object]] | None = None,
+    episodes: EpisodePlan | None = None,
+    verbose: bool = False,
+    kwargs: Mapping[str, object] | None = None,
+    **env_kwargs: object,
+) -> AnyVectorEnv: ...
 
 
 def make_vec(
@@ -38,6 +150,9 @@ def make_vec(
     `isolation`, `kwargs` and other keywords are those of `make`. Isolated lanes share one process, or as many as
     `Process(workers=…)` says, each of which steps its lanes in one message. `spec` is that of one lane.
 
+    Of a class whose observations and actions are arrays or integers a type checker knows those of the batch, as Ludus's
+    own spaces batch them: arrays with a leading axis. Of all else they are `Any`.
+
     >>> envs = make_vec("GridWorld-v0", num_envs=2, size=3)
     >>> envs.reset(seed=0)[1]["goal"]
     array([[2, 1],
@@ -46,7 +161,7 @@ def make_vec(
     (9.8, 1.6)
     """
     limits = {name: env_kwargs.pop(name) for name in LIMITS if name in env_kwargs}
-    own: dict[str, Any] = {
+    own = {
         **limits,
         "num_envs": num_envs,
         "executor": executor,

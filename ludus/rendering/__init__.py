@@ -4,7 +4,7 @@ Not here: wrappers that record or show pictures, which are in `ludus.wrappers`.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ludus.rendering.canvas import Canvas
 from ludus.rendering.choices import Choice, choice
@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

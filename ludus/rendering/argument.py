@@ -94,7 +94,7 @@ def as_points(where: str, value: object, least: int) -> tuple[tuple[float, float
     return tuple((x, y) for x, y in pairs)
 
 
-def one_of(where: str, value: object, known: tuple[Any, ...]) -> Any:
+def one_of(where: str, value: object, known: tuple[object, ...]) -> Any:
     """`value` if it is one of the known ones."""
     if value not in known:
         raise InvalidArgument(f"{where}: expected one of {listing(map(repr, known))}, got {shorten(value)}")

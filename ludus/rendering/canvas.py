@@ -4,7 +4,7 @@ import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -139,7 +139,7 @@ class Canvas(Drawing):
     # --- images and text ---
 
     def image(
-        self, x: float, y: float, pixels: Any, *,
+        self, x: float, y: float, pixels: object, *,
         width: float | None = None, height: float | None = None, smooth: bool = True,
     ) -> None:  # fmt: skip
         """An RGB or RGBA image of bytes with its top left corner at (x, y).

@@ -39,13 +39,13 @@ def as_frame(value: object, where: str = "frame") -> Frame:
     return frame[:, :, :3]
 
 
-def _described(value: object, frame: NDArray[Any]) -> str:
+def _described(value: object, frame: NDArray[np.generic]) -> str:
     if frame.dtype == object or frame.ndim == 0:
         return shorten(value)
     return f"{frame.dtype} of shape {frame.shape}"
 
 
-def grid(frames: Iterable[Any], *, columns: int | None = None, gap: int = 2, background: Color = "#343a40") -> Frame:
+def grid(frames: Iterable[object], *, columns: int | None = None, gap: int = 2, background: Color = "#343a40") -> Frame:
     """One frame that shows equal ones in rows, with thin gaps; without `columns`, about as wide as high.
 
     >>> grid([np.zeros((10, 20, 3), np.uint8)] * 4, gap=2).shape

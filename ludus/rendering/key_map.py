@@ -42,7 +42,7 @@ class KeyMap:
     ['← 0', '→ 1']
     """
 
-    def __init__(self, actions: Mapping[Any, Any], names: Mapping[Any, str] | None = None) -> None:
+    def __init__(self, actions: Mapping[Any, object], names: Mapping[Any, str] | None = None) -> None:
         self._actions = {_chord(keys): action for keys, action in actions.items()}
         self._names = dict(names or {})
         taken = [keys for keys in self._actions if keys & (RESTART | QUIT)]
@@ -84,7 +84,7 @@ class KeyMap:
                 shown.setdefault(self._label(action), []).append("+".join(SIGNS.get(key, key) for key in sorted(keys)))
         return [f"{'/'.join(keys[:2])} {label}" for label, keys in shown.items()]
 
-    def _label(self, action: Any) -> str:
+    def _label(self, action: object) -> str:
         if is_array(action):
             return " ".join(f"{number:g}" for number in action.ravel())
         return self._names.get(int(action), str(action)) if is_integer(action) else str(action)

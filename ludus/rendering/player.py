@@ -29,7 +29,7 @@ SLOWEST_FPS = 15.0
 
 def play(
     env: AnyEnv,
-    keys_to_action: Mapping[Any, Any] | None = None,
+    keys_to_action: Mapping[Any, object] | None = None,
     *,
     screen: Screen | None = None,
     fps: float | None = None,
@@ -76,7 +76,7 @@ class PlayedGame:
         self.steps, self.ended = 0, ""
         self._look()
 
-    def act(self, action: Any) -> None:
+    def act(self, action: object) -> None:
         """One step."""
         _, reward, terminated, truncated, _ = self.env.step(action)
         self.scores[-1] += float(reward)

@@ -14,7 +14,7 @@ __all__ = ["resample", "resize"]
 Taps = tuple[tuple[NDArray[np.int64], NDArray[np.float32]], ...]
 
 
-def resize(frame: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
+def resize(frame: NDArray[np.generic], size: tuple[int, int]) -> NDArray[Any]:
     """`frame` at `size` = (width, height), of the same dtype; bytes are rounded to the nearest.
 
     Shapes: (height, width), (height, width, channels), or a batch (n, height, width, channels). The answer is always a
@@ -53,7 +53,7 @@ def _as_before(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.clip(values, 0, np.iinfo(dtype).max).astype(dtype)
 
 
-def resample(array: NDArray[Any], size: tuple[int, int], rows: int = 0) -> NDArray[Any]:
+def resample(array: NDArray[np.generic], size: tuple[int, int], rows: int = 0) -> NDArray[Any]:
     """`array` at (width, height) in floats, axis `rows` being the vertical one and the next the horizontal."""
     # The axis that shrinks most goes first: the second pass then has less to do.
     lengths = (size[1], rows), (size[0], rows + 1)

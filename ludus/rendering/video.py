@@ -26,7 +26,7 @@ class Mp4Writer:
     def __init__(self, path: Path, fps: float) -> None:
         self._path = path
         self._fps = fps
-        self._stream: Generator[None, Any, None] | None = None
+        self._stream: Generator[None, object, None] | None = None
 
     def append(self, frame: Frame) -> None:
         """Add one frame; all must be of one size."""
@@ -89,7 +89,7 @@ class VideoWriter:
             raise InvalidArgument(f"video: expected a file name that ends in .mp4 or .gif, got {shorten(str(path))}")
         self._writer = WRITERS[self.path.suffix.lower()](self.path, as_fps(fps))
 
-    def append(self, frame: Any) -> None:
+    def append(self, frame: object) -> None:
         """Add one frame: uint8 of shape (height, width, 3), the size of the first; it may be changed afterwards."""
         pixels = as_frame(frame, f"frame {self.count}")
         if self._shape is None:
@@ -116,7 +116,7 @@ class VideoWriter:
         self.close()
 
 
-def write_video(path: str | Path, frames: Iterable[Any], fps: float = 30.0, *, progress: bool = False) -> Path:
+def write_video(path: str | Path, frames: Iterable[object], fps: float = 30.0, *, progress: bool = False) -> Path:
     """Write frames to a `.mp4` or `.gif` as they come, with a progress bar if wanted; returns the path.
 
     >>> import tempfile
@@ -132,7 +132,7 @@ def write_video(path: str | Path, frames: Iterable[Any], fps: float = 30.0, *, p
     return video.path
 
 
-def _tracked(frames: Iterable[Any], name: str) -> Iterable[Any]:
+def _tracked(frames: Iterable[object], name: str) -> Iterable[object]:
     from rich.console import Console
     from rich.progress import track
 

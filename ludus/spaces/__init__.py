@@ -4,7 +4,7 @@ Not here: how environments use them. A custom space is one class derived from `S
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ludus.spaces.array_space import ArraySpace
 from ludus.spaces.box import Box
@@ -87,7 +87,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -188,7 +188,7 @@ def as_array(x: object) -> object:
         return x
 
 
-def plain_from_array(x: Array | np.generic, *, binary: bool = False) -> Any:
+def plain_from_array(x: Array | np.generic, *, binary: bool = False) -> object:
     """An array as nested lists, or as little-endian bytes when `binary`."""
     if binary:
         if LITTLE and x.dtype.byteorder != ">":  # as nearly always

@@ -1,6 +1,6 @@
 """Codec: a value of a space as JSON or msgpack bytes, and back, checked on the way in."""
 
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 from ludus.errors import InvalidArgument
 from ludus.spaces.message import pack, read_json, unpack, write_json
@@ -8,10 +8,11 @@ from ludus.spaces.space import Space
 
 __all__ = ["dumps", "loads"]
 
+T = TypeVar("T")
 Format = Literal["json", "msgpack"]
 
 
-def dumps(space: Space[Any], value: object, *, format: Format = "json") -> bytes:
+def dumps(space: Space[object], value: object, *, format: Format = "json") -> bytes:
     """A value of `space` as bytes; msgpack carries arrays as raw bytes. Refuses a value that is not in the space.
 
     >>> from ludus.spaces import Discrete, Tuple
@@ -26,7 +27,7 @@ def dumps(space: Space[Any], value: object, *, format: Format = "json") -> bytes
     raise InvalidArgument(f"format: expected 'json' or 'msgpack', got {format!r}")
 
 
-def loads(space: Space[Any], data: bytes | str, *, format: Format = "json", name: str = "value") -> Any:
+def loads(space: Space[T], data: bytes | str, *, format: Format = "json", name: str = "value") -> T:
     """The value in `data`, which is in the space or an error is raised; safe on bytes from strangers.
 
     >>> from ludus.spaces import Discrete

@@ -68,7 +68,7 @@ def combined_box(flat: list[Any]) -> Box:
     )
 
 
-def split_flat(space: Space[Any], x: Array) -> list[Array]:
+def split_flat(space: Space[object], x: Array) -> list[Array]:
     """The flat form of each part of a joined one."""
     sizes = [part.flatdim for part in space.subspaces]
     if x.shape != (sum(sizes),):

@@ -67,7 +67,7 @@ def _numbers(data: object) -> int:
     return found
 
 
-def _build(data: object) -> Space[Any]:
+def _build(data: object) -> Space[object]:
     if not is_dict(data) or not isinstance(data.get("type"), str):
         raise CodecError(f"space: expected an object with a type, got {shorten(data)}")
     kind = _kind(data["type"])

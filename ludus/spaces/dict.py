@@ -139,10 +139,10 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
 
     # --- a mapping of key to space ---
 
-    def __getitem__(self, key: Any) -> Space[Any]:
+    def __getitem__(self, key: object) -> Space[Any]:
         return self.spaces[key]
 
-    def __setitem__(self, key: Any, value: Space[Any]) -> None:
+    def __setitem__(self, key: object, value: Space[object]) -> None:
         _check_space(key, value)
         self.spaces[key] = value
 
@@ -177,7 +177,7 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
         flat = {key: space.flat_space() for key, space in self.spaces.items()}
         return combined_box(list(flat.values())) if self.is_np_flattenable else self._like(flat)
 
-    def _like(self, spaces: dict[Any, Space[object]], seed: np.random.Generator | None = None) -> Dict:
+    def _like(self, spaces: dict[object, Space[object]], seed: np.random.Generator | None = None) -> Dict:
         same = Dict(list(spaces.items()), seed=seed)
         same.sort_keys = self.sort_keys
         return same
@@ -208,7 +208,7 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
     ) -> dict[Any, object]:
         """Each key's values joined."""
         rows = list(items)
-        outs: Mapping[Any, object] = {} if out is None else out
+        outs: Mapping[object, object] = {} if out is None else out
         return {key: space.concatenate([row[key] for row in rows], outs.get(key)) for key, space in self.spaces.items()}
 
     def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> dict[Any, object]:

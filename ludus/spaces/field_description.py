@@ -72,7 +72,7 @@ def _ends(kind: str, data: list[object]) -> list[object]:
     return data
 
 
-def _lengths(data: list[Any]) -> list[Any]:
+def _lengths(data: list[object]) -> list[Any]:
     if len(data) not in (0, 2) or not all(one is None or (type(one) is int and one >= 0) for one in data[1:]):
         raise CodecError(f"field type: expected a least and a greatest length, got {shorten(data)}")
     if data and not (type(data[0]) is int and 0 <= data[0] <= MAX_DEMANDED_ELEMENTS):

@@ -37,7 +37,7 @@ class FieldType:
         """The space that samples and flat forms come from; most records are only checked, and never make it."""
         raise NotImplementedError
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # A copy, since `space` is made when it is first used: by another thread, perhaps, while this one copies.
         return vars(self).copy()
 
@@ -94,15 +94,15 @@ class FieldType:
         """What makes the value of what msgspec made of it, or raises; None where that is the value already."""
         return self.quick if self.category is None else None
 
-    def read(self, x: Any) -> object:
+    def read(self, x: object) -> object:
         """The sampling space's value of a valid value."""
         return x
 
-    def build(self, value: Any) -> object:
+    def build(self, value: object) -> object:
         """The value of a value of the sampling space."""
         return value
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: object, *, binary: bool) -> object:
         """Plain data, as the type itself would be written."""
         raise NotImplementedError
 
@@ -202,7 +202,7 @@ class SpaceField(FieldType):
         made, read = self.record.compiled.type, self.record.compiled.read
         return lambda x: read(x) if type(x) is made else x
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: object, *, binary: bool) -> object:
         """As the space writes it."""
         return self.space.encode(x, binary=binary)
 

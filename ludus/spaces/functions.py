@@ -29,7 +29,8 @@ __all__ = [
 
 
 def _space(space: Space[T], what: str) -> Space[T]:
-    if not is_space(space):
+    given: object = space
+    if not is_space(given):
         raise InvalidType(f"{what}: expected a ludus Space, got {shorten(space)}")
     return space
 

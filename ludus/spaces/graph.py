@@ -24,8 +24,8 @@ class GraphInstance(NamedTuple):
     True
     """
 
-    nodes: Any
-    edges: Any
+    nodes: object
+    edges: object
     edge_links: Array | None
 
 
@@ -225,27 +225,27 @@ class Graph(Space[GraphInstance]):
         return f"Graph({self.node_space!r}, {self.edge_space!r})"
 
 
-def _pair(given: object, kind: str | None) -> tuple[Any, Any]:
+def _pair(given: object, kind: str | None) -> tuple[object, object]:
     if not is_tuple(given) or len(given) != 2:
         raise InvalidMask(f"{kind}: expected a pair (nodes or None, edges or None), got {shorten(given)}")
     return given
 
 
-def _sample_batch(space: Space[object], n: int, kind: str | None, mask: object) -> Any:
+def _sample_batch(space: Space[object], n: int, kind: str | None, mask: object) -> object:
     batch = space.batch(n)  # it starts from a copy of the space's generator,
     sample = batch.sample(**({kind: mask} if kind else {}))
     space.np_random.random()  # so one draw here keeps the next sample from being the same
     return sample
 
 
-def _elements(batch: Space[object], items: object) -> list[Any] | None:
+def _elements(batch: Space[object], items: object) -> list[object] | None:
     try:
         return list(batch.iterate(items))
     except (TypeError, KeyError, ValueError, IndexError):
         return None
 
 
-def _rejoined(space: Space[Any], source: Space[Any], items: object, *, flat: bool) -> Any:
+def _rejoined(space: Space[object], source: Space[object], items: object, *, flat: bool) -> object:
     change = space.flatten if flat else space.unflatten
     target = space.flat_space() if flat else space
     changed = [change(item) for item in source.iterate(items)]

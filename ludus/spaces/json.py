@@ -14,7 +14,7 @@ __all__ = ["Json"]
 MAX_DEPTH = 32
 PLAIN = (str, int, float, bool, type(None))
 WORDLESS = frozenset((int, float, bool, type(None)))
-ZEROES: dict[str, Any] = {"object": {}, "array": [], "any": None}
+ZEROES: dict[str, object] = {"object": {}, "array": [], "any": None}
 
 
 class Json(Space[Any]):

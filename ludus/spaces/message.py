@@ -14,7 +14,7 @@ def write_json(data: object) -> bytes:
     return msgspec.json.encode(data)
 
 
-def read_json(text: bytes | str, what: str) -> Any:
+def read_json(text: bytes | str, what: str) -> object:
     """The plain data in JSON; raises CodecError, and nothing else, on any bytes."""
     import msgspec
 

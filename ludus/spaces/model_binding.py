@@ -81,7 +81,7 @@ def _is_quiet(kind: type) -> bool:
         return False
 
 
-def _bound(space: Space[object], choose: Choose) -> Space[Any]:
+def _bound(space: Space[object], choose: Choose) -> Space[object]:
     """The space, or a copy of it in which the chosen classes are bound."""
     if not any(_choice(record, choose) for record in _records(space)):
         return space

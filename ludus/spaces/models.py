@@ -38,21 +38,21 @@ def _no_default(self: object) -> str:
     return "no default"
 
 
-NO_DEFAULT: Any = type("NoDefault", (), {"__repr__": _no_default})()
+NO_DEFAULT: object = type("NoDefault", (), {"__repr__": _no_default})()
 """Stands for a default that a field does not have; None may be one."""
 
 
 class ModelField(NamedTuple):
     """What a model says about one of its fields."""
 
-    annotation: Any
-    metadata: tuple[Any, ...]
+    annotation: object
+    metadata: tuple[object, ...]
     keyword: str
     """What the constructor calls it."""
-    default: Any = NO_DEFAULT
-    factory: Callable[[], Any] | None = None
+    default: object = NO_DEFAULT
+    factory: Callable[[], object] | None = None
 
-    def within(self, space: Any) -> tuple[Any, tuple[Any, ...]]:
+    def within(self, space: object) -> tuple[Any, tuple[Any, ...]]:
         """The annotation and what is said of it; a space, where there is one, stands for all that is."""
         if space is None:
             return self.annotation, self.metadata
@@ -81,7 +81,7 @@ def field_names(kind: type) -> tuple[str, ...] | None:
     >>> field_names(namedtuple("Point", "x y")), field_names(int)
     (('x', 'y'), None)
     """
-    model: Any = kind
+    model: object = kind
     if is_dataclass(kind):
         return tuple(one.name for one in dataclass_fields(kind))
     for attribute in ("__struct_fields__", "__pydantic_fields__", "_fields"):
@@ -91,7 +91,7 @@ def field_names(kind: type) -> tuple[str, ...] | None:
     return None
 
 
-def fields_of(value: object) -> dict[str, Any] | None:
+def fields_of(value: object) -> dict[str, object] | None:
     """The fields of a mapping, a model or a named tuple, by name; None of anything else.
 
     >>> fields_of({"message": "hello"}), fields_of(3)
@@ -123,7 +123,7 @@ def model_fields(model: Any) -> dict[str, ModelField]:
     return {one.name: _plain_field(one, hints[one.name], missing) for one in found}
 
 
-def _plain_field(one: Any, annotation: Any, missing: Any) -> ModelField:
+def _plain_field(one: Any, annotation: object, missing: object) -> ModelField:
     default = NO_DEFAULT if one.default is missing else one.default
     factory = None if one.default_factory is missing else one.default_factory
     return ModelField(annotation, (), one.name, default, factory)
@@ -151,7 +151,7 @@ def takes_positions(model: Any, names: tuple[str, ...]) -> bool:
     )
 
 
-def validator(model: Any) -> Callable[[dict[str, Any]], Any] | None:
+def validator(model: Any) -> Callable[[dict[str, object]], object] | None:
     """What makes an instance of a dictionary of its fields, where the model has a way of its own, as Pydantic's have.
 
     `model_validate` itself is called where an author wrote one; else what it calls, in half the time.
@@ -184,7 +184,7 @@ class StandIn:
     __hash__ = None  # type: ignore[assignment]  # its fields may change
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """A value with the members of enums as they are written: whoever has no such class has them so."""
     if isinstance(value, Enum):
         return written(value)
@@ -193,7 +193,7 @@ def _plain(value: object) -> Any:
     return {_plain(key): _plain(one) for key, one in value.items()} if is_dict(value) else value
 
 
-def written(constant: object) -> Any:
+def written(constant: object) -> object:
     """A constant as plain data: an enum by its value, or by its name where the value is no plain data."""
     if not isinstance(constant, Enum):
         return constant
@@ -263,7 +263,7 @@ def _is_library(kind: type) -> bool:
 
 def _has_hooks(model: Any) -> bool:
     """Whether the class, or one it derives from, has methods that are called as an instance is made."""
-    decorators: Any = getattr(model, "__pydantic_decorators__", None)
+    decorators: object = getattr(model, "__pydantic_decorators__", None)
     kinds = ("validators", "field_validators", "root_validators", "model_validators")
     if decorators is not None and any(getattr(decorators, kind, None) for kind in kinds):
         return True

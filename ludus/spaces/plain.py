@@ -62,7 +62,7 @@ class Reader(NamedTuple):
     """What stands beside a tag, and what reads the object."""
 
     names: tuple[str, ...]
-    read: Callable[["Dialect", dict[str, Any], str, int], object]
+    read: Callable[["Dialect", dict[str, object], str, int], object]
 
 
 class Dialect:
@@ -184,7 +184,7 @@ class Dialect:
 
     # --- reading ---
 
-    def read(self, data: Any, path: str = "value") -> Any:
+    def read(self, data: object, path: str = "value") -> Any:
         """The value that `write` was given; CodecError, and nothing else, on any data. Arrays are the caller's own."""
         if type(data) in self.carried:
             return data
@@ -222,7 +222,7 @@ class Dialect:
         carried, part = self.carried, self.part
         return [one if type(one) in carried else part(one, f"{path}[{place}]", depth) for place, one in enumerate(data)]
 
-    def _tagged(self, data: dict[str, Any], tag: str, path: str, depth: int) -> object:
+    def _tagged(self, data: dict[str, object], tag: str, path: str, depth: int) -> object:
         known = self.readers.get(tag)
         if known is None:
             raise CodecError(f"{path}: expected one of the tags {', '.join(self.readers)}, got {shorten(tag)}")
@@ -251,26 +251,26 @@ class Dialect:
         return array_from_plain(data, dtype, shape, path)
 
 
-LEAVES: dict[type, Callable[[Any], Any]] = {int: int, float: float, str: str.__str__, bytes: bytes}
+LEAVES: dict[type, Callable[[Any], object]] = {int: int, float: float, str: str.__str__, bytes: bytes}
 """What has no parts, and how one of a class of its own (an enum of numbers, say) becomes plain."""
 
 
 # --- what both dialects share ---
 
 
-def _write_items(dialect: Dialect, value: Iterable[Any], path: str, depth: int) -> object:
+def _write_items(dialect: Dialect, value: Iterable[object], path: str, depth: int) -> object:
     return dialect.items(value, path, depth)
 
 
-def _write_tuple(dialect: Dialect, value: Iterable[Any], path: str, depth: int) -> object:
+def _write_tuple(dialect: Dialect, value: Iterable[object], path: str, depth: int) -> object:
     return {"$tuple": dialect.items(value, path, depth - 1)}
 
 
-def _write_set(dialect: Dialect, value: set[Any] | frozenset[Any], path: str, depth: int) -> object:
+def _write_set(dialect: Dialect, value: set[object] | frozenset[object], path: str, depth: int) -> object:
     return {"$set": dialect.items(sorted(dialect.keys(value, path), key=repr), path, depth - 1)}
 
 
-def _write_mapping(dialect: Dialect, value: Mapping[Any, Any], path: str, depth: int) -> object:
+def _write_mapping(dialect: Dialect, value: Mapping[object, Any], path: str, depth: int) -> object:
     as_is, walk = dialect.as_is, dialect.walk
     found: dict[str, object] = {}
     for key, one in value.items():
@@ -282,12 +282,12 @@ def _write_mapping(dialect: Dialect, value: Mapping[Any, Any], path: str, depth:
     return found
 
 
-def _write_pairs(dialect: Dialect, value: Mapping[Any, Any], path: str, depth: int) -> object:
+def _write_pairs(dialect: Dialect, value: Mapping[object, object], path: str, depth: int) -> object:
     walk, pairs = dialect.walk, dialect.keys(value, path).items()
     return {"$dict": [[walk(key, path, depth), walk(one, f"{path}[{key!r}]", depth)] for key, one in pairs]}
 
 
-def _read_tuple(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
+def _read_tuple(dialect: Dialect, data: dict[str, object], path: str, depth: int) -> object:
     return tuple(dialect.parts(data["$tuple"], path, depth))
 
 
@@ -321,7 +321,7 @@ def _write_scalar(dialect: Dialect, value: np.generic, path: str, depth: int) ->
     return {"$scalar": plain_from_array(value, binary=bytes in dialect.carried), "dtype": name}
 
 
-def _read_array(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
+def _read_array(dialect: Dialect, data: dict[str, object], path: str, depth: int) -> object:
     shape = _shape(dialect, data["shape"], path)
     if data["dtype"] == "object" and dialect.objects:
         return _objects(dialect.parts(data["$array"], path, depth), shape)
@@ -346,7 +346,7 @@ def _shape(dialect: Dialect, data: object, path: str) -> tuple[int, ...]:
     raise CodecError(f"{path}: expected a shape of up to {dialect.limits.depth} lengths, got {shorten(data)}")
 
 
-def _read_scalar(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
+def _read_scalar(dialect: Dialect, data: dict[str, object], path: str, depth: int) -> object:
     del depth
     return dialect.array(data["$scalar"], data["dtype"], (), path)[()]
 
@@ -383,7 +383,7 @@ def _write_int(dialect: Dialect, value: int, path: str, depth: int) -> object:
     return {"$int": text}
 
 
-def _read_int(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> int:
+def _read_int(dialect: Dialect, data: dict[str, object], path: str, depth: int) -> int:
     del depth
     text = data["$int"]
     if type(text) is not str or len(text) > dialect.limits.digits:

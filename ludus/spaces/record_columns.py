@@ -82,7 +82,7 @@ class RecordColumns:
 
     # --- writing ---
 
-    def write(self, x: Sequence[Any]) -> bytes:
+    def write(self, x: Sequence[object]) -> bytes:
         """The records that so many values stand for, as bytes; InvalidValue where one stands for none."""
         columns = self._fitting(x)
         if columns is None:
@@ -134,13 +134,13 @@ class RecordColumns:
         return tuple([read(one, f"{name}[{lane}]") for lane, one in enumerate(rows)])
 
 
-def _any_single(field: FieldType) -> Any:
+def _any_single(field: FieldType) -> object:
     """Any value without others inside, as far as msgspec has a type for it: text and bytes are not told apart."""
     native = field.native(strict=False)
     return bool | int | float | bytes | None if native is bytes else bool | int | float | str | None
 
 
-def _columns_of(types: list[object], count: int) -> Any:
+def _columns_of(types: list[object], count: int) -> object:
     """A tuple of lists, as msgspec sees it: longer ones are refused before there is memory for them."""
     import msgspec
 
@@ -148,7 +148,7 @@ def _columns_of(types: list[object], count: int) -> Any:
     return tuple[tuple([Annotated[list[one], length] for one in types])]
 
 
-def _decoder(types: list[Any], count: int) -> Any:
+def _decoder(types: list[object], count: int) -> Any:
     import msgspec
 
     return msgspec.msgpack.Decoder(_columns_of(types, count)).decode

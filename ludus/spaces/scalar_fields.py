@@ -48,15 +48,15 @@ class NoneField(FieldType):
         """None."""
         return None
 
-    def read(self, x: Any) -> object:
+    def read(self, x: object) -> object:
         """The only one."""
         return 0
 
-    def build(self, value: Any) -> object:
+    def build(self, value: object) -> object:
         """None."""
         return None
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: object, *, binary: bool) -> object:
         """Null."""
         return None
 
@@ -86,11 +86,11 @@ class BoolField(FieldType):
         """`bool`."""
         return bool
 
-    def build(self, value: Any) -> object:
+    def build(self, value: object) -> object:
         """A Python bool."""
         return bool(value)
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: object, *, binary: bool) -> object:
         """Itself."""
         return x
 
@@ -177,7 +177,7 @@ class IntField(FieldType):
     def _ends(self) -> tuple[int, int] | None:
         return (self._low, self._high) if self.named is None else _whole_ends(self.named)
 
-    def read(self, x: Any) -> object:
+    def read(self, x: object) -> object:
         """A number of the space's type."""
         return _as_held(self.space, x)
 
@@ -287,7 +287,7 @@ class FloatField(FieldType):
             return super().retest(strict=strict)
         return _is_int_or_float
 
-    def read(self, x: Any) -> object:
+    def read(self, x: object) -> object:
         """A number of the space's type."""
         return _as_held(self.space, x)
 
@@ -441,7 +441,7 @@ class ChoiceField(FieldType):
         """That it is the constant itself, which msgspec takes by its value too."""
         return self.fits if strict else None
 
-    def read(self, x: Any) -> object:
+    def read(self, x: object) -> object:
         """The place of the constant."""
         return self._place(x)
 
@@ -449,7 +449,7 @@ class ChoiceField(FieldType):
         """The constant at that place."""
         return self.values[int(value)]
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: object, *, binary: bool) -> object:
         """The constant; an enum's value."""
         return written(x)
 
@@ -465,7 +465,7 @@ class ChoiceField(FieldType):
         return f"one of {shorten(self.written)}"
 
 
-def _as_held(space: Space[object], x: object) -> Any:
+def _as_held(space: Space[object], x: object) -> object:
     """A number as a box holds it; one that its dtype cannot hold stays as it is, for the box to refuse."""
     if not isinstance(space, Box):
         return x

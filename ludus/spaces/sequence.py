@@ -192,7 +192,7 @@ class Sequence(Space[Any]):  # tuples, or whatever a batch of the elements is
         return f"Sequence({self.feature_space!r}, stack={self.stack})"
 
 
-def _pair(given: object, kind: str) -> tuple[Any, Any]:
+def _pair(given: object, kind: str) -> tuple[object, object]:
     if not is_tuple(given) or len(given) != 2:
         raise InvalidMask(f"{kind}: expected a pair (length or None, element mask or None), got {shorten(given)}")
     return given

@@ -23,7 +23,7 @@ SLOT_BYTES = 65_536
 _HEADER = 8
 
 
-def create_slots(n: int, allocate: Allocate, size: int = SLOT_BYTES) -> Any:
+def create_slots(n: int, allocate: Allocate, size: int = SLOT_BYTES) -> object:
     """Memory for `n` values of at most `size` bytes each."""
     return allocate(n * (size + _HEADER))
 
@@ -32,7 +32,7 @@ def _bytes(memory: Any) -> npt.NDArray[np.uint8]:
     return np.frombuffer(memory, dtype=np.uint8)
 
 
-def read_slots(memory: object, n: int) -> Iterator[Any]:
+def read_slots(memory: object, n: int) -> Iterator[object]:
     """The plain data of each of `n` slots; a slot never written reads as None."""
     for row in _bytes(memory).reshape(n, -1):
         length = int(row[:_HEADER].view(np.uint64)[0])

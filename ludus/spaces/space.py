@@ -398,7 +398,7 @@ class Space(Generic[T_co]):
         return f"{type(self).__name__}({', '.join(f'{k}={shorten(v)}' for k, v in arguments.items())})"
 
 
-def is_space(value: object) -> TypeGuard[Space[Any]]:
+def is_space(value: object) -> TypeGuard[Space[object]]:
     """Whether it is a space, of values of any kind."""
     return isinstance(value, Space)
 

@@ -275,7 +275,7 @@ class Tuple(Composite[TupleT_co], Sequence[Space[Any]]):
         return f"Tuple({', '.join(map(repr, self.spaces))})"
 
 
-def spaces_of(what: str, spaces: object) -> tuple[Space[Any], ...]:
+def spaces_of(what: str, spaces: object) -> tuple[Space[object], ...]:
     """An iterable of spaces as a tuple, each checked to be one."""
     if not is_iterable(spaces):
         raise InvalidType(f"{what}: expected a sequence of spaces, got {shorten(spaces)}")

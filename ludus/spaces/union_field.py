@@ -125,7 +125,7 @@ class UnionField(FieldType):
             return lambda x: x if x is None else other(x)
         return lambda x: finishers[type(x)](x) if type(x) in finishers else x
 
-    def read(self, x: Any) -> object:
+    def read(self, x: object) -> object:
         """The number of the option that fits, and its value."""
         place = self._option(x)
         if place is None:
@@ -136,7 +136,7 @@ class UnionField(FieldType):
         """The value of that option."""
         return self.options[int(value[0])].build(value[1])
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: object, *, binary: bool) -> object:
         """The value, as its option writes it."""
         if x is None:
             return None
@@ -168,7 +168,7 @@ def _model_name(field: FieldType) -> str | None:
     return getattr(field.space, "name", None) if isinstance(field, SpaceField) else None
 
 
-def _made_types(option: FieldType) -> tuple[Any, ...]:
+def _made_types(option: FieldType) -> tuple[object, ...]:
     """The types of what msgspec makes of an option; `object` where it leaves it as it came."""
     if isinstance(option, ListField):
         return (option.type,)

@@ -18,7 +18,7 @@ class Loop:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tools")
         self._runner: asyncio.Runner | None = None
 
-    def run(self, coroutine: Coroutine[Any, Any, Any], seconds: float | None) -> Any:
+    def run(self, coroutine: Coroutine[object, object, object], seconds: float | None) -> Any:
         """What the coroutine returns; it is cancelled after `seconds`, which is a ToolError."""
         return self._thread.submit(self._run, coroutine, seconds, copy_context()).result()
 
@@ -27,7 +27,7 @@ class Loop:
         self._thread.submit(self._end).result()
         self._thread.shutdown()
 
-    def _run(self, coroutine: Coroutine[Any, Any, Any], seconds: float | None, context: Context) -> Any:
+    def _run(self, coroutine: Coroutine[object, object, object], seconds: float | None, context: Context) -> object:
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner.run(within(coroutine, seconds), context=context)
@@ -38,7 +38,7 @@ class Loop:
             runner.close()
 
 
-async def within(coroutine: Awaitable[Any], seconds: float | None) -> Any:
+async def within(coroutine: Awaitable[object], seconds: float | None) -> object:
     """What it gives; it is cancelled after `seconds`, which is a ToolError."""
     limit = asyncio.timeout(seconds)
     try:

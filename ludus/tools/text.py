@@ -48,7 +48,7 @@ class ObservationText:
         if strange := [one for one in fields if one not in known]:
             raise InvalidArgument(f"fields: expected some of {known}, got {strange}")
         self._space, self._fields = space, tuple(fields) or tuple(known)
-        self._before: dict[str, Any] = {}
+        self._before: dict[str, object] = {}
 
     def begin(self) -> None:
         """Forget what was told: an episode begins."""
@@ -103,7 +103,7 @@ def _listed(value: list[Any]) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _said(one: Mapping[str, Any]) -> str:
+def _said(one: Mapping[str, object]) -> str:
     """A message as who said it and what; any other object as JSON."""
     speaker = next((one[name] for name in SPEAKERS if name in one), None)
     if speaker is None or not isinstance(one.get("content"), str):

@@ -4,7 +4,7 @@ It has no reward, outcome, seed or environment: they go under `extra.ludus`, of 
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -82,7 +82,7 @@ def to_atif(episode: RecordedEpisode, *, agent: str = "agent", version: str = "0
     }
 
 
-def _about(episode: RecordedEpisode) -> dict[str, Any]:
+def _about(episode: RecordedEpisode) -> dict[str, object]:
     return {
         "outcome": None if episode.outcome is None else episode.outcome.value,
         "terminated": episode.terminated,
@@ -123,7 +123,7 @@ def _write(steps: list[dict[str, Any]], event: Event) -> None:
         last["metrics"] |= {"cached_tokens": value.cached_tokens, "cost_usd": value.cost_usd or 0.0}
 
 
-def _step(source: str, event: Event, message: str) -> dict[str, Any]:
+def _step(source: str, event: Event, message: str) -> dict[str, object]:
     return {"step_id": 0, "source": source, "message": message, "extra": {"ludus": {"step": event.step}}}
 
 
@@ -165,25 +165,25 @@ class _Observation(msgspec.Struct):
 class _Step(msgspec.Struct):
     step_id: int
     source: str
-    message: Any = ""
+    message: object = ""
     model_name: str | None = None
     reasoning_content: str | None = None
     tool_calls: list[_Call] | None = None
     observation: _Observation | None = None
-    metrics: dict[str, Any] | None = None
+    metrics: dict[str, object] | None = None
     timestamp: str | None = None
-    extra: dict[str, Any] | None = None
+    extra: dict[str, object] | None = None
 
 
 class _Document(msgspec.Struct):
     schema_version: str
-    agent: dict[str, Any]
+    agent: dict[str, object]
     steps: list[_Step]
     session_id: str | None = None
-    extra: dict[str, Any] | None = None
+    extra: dict[str, object] | None = None
 
 
-def from_atif(document: dict[str, Any] | bytes | str, path: str | os.PathLike[str]) -> None:
+def from_atif(document: Mapping[str, object] | bytes | str, path: str | os.PathLike[str]) -> None:
     """Write a run of one episode from a document of ATIF: a step for each of the agent's, whose action is its message.
 
     Rewards and outcome are those under `extra.ludus`, else 0 and unknown. There is no environment to replay it in.
@@ -263,7 +263,7 @@ def _events(step: _Step) -> list[EventValue]:
     return found
 
 
-def _ludus(extra: dict[str, object] | None) -> dict[str, Any]:
+def _ludus(extra: dict[str, object] | None) -> dict[str, object]:
     found = (extra or {}).get("ludus")
     return found if is_dict(found) else {}
 

@@ -50,7 +50,7 @@ class ObjectRows:
         self._rows: list[bytes] = []
         self.size = 0
 
-    def append(self, values: Any) -> None:
+    def append(self, values: object) -> None:
         """Take the values of a row, as plain data."""
         try:
             row = _ENCODER.encode(values)
@@ -105,7 +105,9 @@ class StepRow(NamedTuple):
 class RowBlock:
     """As many rows as fit into some megabytes."""
 
-    def __init__(self, layout: Layout, objects: tuple[str, ...], shown: dict[str, np.dtype[Any]] | None = None) -> None:
+    def __init__(
+        self, layout: Layout, objects: tuple[str, ...], shown: dict[str, np.dtype[np.generic]] | None = None
+    ) -> None:
         row_bytes = sum(dtype.itemsize * int(np.prod(shape, dtype=object)) for dtype, shape in layout.values())
         self.rows = max(1, min(MAX_ROWS, BLOCK_BYTES // max(1, row_bytes)))
         self.layout, self.shown = layout, shown or {}

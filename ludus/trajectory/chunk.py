@@ -87,10 +87,10 @@ def write_chunk(
     arrays: dict[str, Array],
     objects: dict[str, bytes],
     *,
-    events: list[Any],
-    resets: list[Any],
+    events: list[object],
+    resets: list[object],
     digests: list[tuple[int, str]],
-    shown: dict[str, np.dtype[Any]] | None = None,
+    shown: dict[str, np.dtype[np.generic]] | None = None,
 ) -> None:
     """Append a chunk; its description comes last, so that a part of a chunk is not taken for one."""
     heads: dict[str, ColumnHead] = {}

@@ -47,7 +47,7 @@ class Chunks:
             self.heads.append(self._head(name))
         self.rows = self.heads[-1].end if self.heads else 0
         self._firsts = [head.first for head in self.heads]
-        self._kept: OrderedDict[tuple[int, str], tuple[Any, int]] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, str], tuple[object, int]] = OrderedDict()
         self._kept_bytes = 0
 
     def _head(self, name: str) -> ChunkHead:
@@ -109,7 +109,7 @@ class Chunks:
             return None
         return self._keep((number, f"{name}.msgpack"), lambda: self._read_objects(number, name))
 
-    def _read_objects(self, number: int, name: str) -> tuple[list[Any], int]:
+    def _read_objects(self, number: int, name: str) -> tuple[list[object], int]:
         rows, size = self._message(column_member(number, name, "msgpack"), ANYTHING)
         expected = self.heads[number].rows
         if not is_list(rows) or len(rows) != expected:
@@ -166,7 +166,7 @@ class Chunks:
         except (CodecError, MemoryError) as error:
             raise TrajectoryError(f"{member}: {error}") from error
 
-    def _keep(self, key: tuple[int, str], read: Callable[[], tuple[Any, int]]) -> Any:
+    def _keep(self, key: tuple[int, str], read: Callable[[], tuple[object, int]]) -> Any:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key][0]
@@ -236,7 +236,7 @@ class Chunks:
         return (np.concatenate(rows) if rows else np.zeros(0, np.int64)), masks
 
 
-def _of_lane(row: object, lane: int, name: str) -> Any:
+def _of_lane(row: object, lane: int, name: str) -> object:
     if row is None:
         return None
     if not is_list(row) or lane >= len(row):

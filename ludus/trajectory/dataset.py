@@ -35,7 +35,7 @@ class StepDataset:
         left = np.ones(len(run), np.bool_) if masked else ~run.table.masked
         self._episodes = np.flatnonzero(left)
         self._ends = np.cumsum(run.table["length"][left])
-        self._current: tuple[int, dict[str, Any]] = (-1, {})
+        self._current: tuple[int, dict[str, object]] = (-1, {})
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
@@ -50,7 +50,7 @@ class StepDataset:
         step = number - (int(self._ends[place - 1]) if place else 0)
         return {name: _at(column, step + (name == "next_observation")) for name, column in columns.items()}
 
-    def _columns(self, number: int) -> dict[str, Any]:
+    def _columns(self, number: int) -> dict[str, object]:
         if self._current[0] != number:
             self._current = number, _episode_columns(self.run[number])
         return self._current[1]

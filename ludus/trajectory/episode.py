@@ -148,7 +148,7 @@ class RecordedEpisode:
     def _column(self, name: str, rows: Array) -> Any:
         return self.run.chunks.lane(f"steps/{name}", self.lane, rows)
 
-    def _values(self, name: str, rows: Array) -> Any:
+    def _values(self, name: str, rows: Array) -> object:
         columns = self.run.observed if name == "observation" else self.run.acted
         return columns.many({one: self._column(one, rows) for one in columns.names})
 

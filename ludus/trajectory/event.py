@@ -258,7 +258,7 @@ def stored(value: object, row: int, lane: int, seconds: float) -> StoredEvent:
     return StoredEvent(row, lane, seconds, name, value.data())
 
 
-def value_of(kind: str, data: dict[str, Any]) -> EventValue:
+def value_of(kind: str, data: dict[str, object]) -> EventValue:
     """What a stored event says; raises TrajectoryError where its fields are not those of its kind."""
     known = EVENT_KINDS.get(kind)
     if known is None:

@@ -30,7 +30,7 @@ class ImportedEpisode(NamedTuple):
 
     actions: list[Any]
     rewards: Any
-    observations: list[Any] | None = None
+    observations: list[object] | None = None
     terminated: bool = False
     truncated: bool = False
     outcome: Outcome | None = None

@@ -73,7 +73,7 @@ def to_jsonl(run: Run, path: str | os.PathLike[str], *, masked: bool = False) ->
     return count
 
 
-def _assistant(found: list[dict[str, Any]]) -> dict[str, Any]:
+def _assistant(found: list[dict[str, object]]) -> dict[str, Any]:
     """The assistant's message that a call belongs to: the last one, if nobody has spoken since."""
     if not found or found[-1]["role"] != "assistant":
         found.append({"role": "assistant", "content": ""})
@@ -100,6 +100,6 @@ def _with_reasoning(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return joined
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """A value as anybody's JSON has it."""
     return value if isinstance(value, str) or value is None else shown(value)

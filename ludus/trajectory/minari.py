@@ -160,7 +160,7 @@ def from_minari(folder: str | os.PathLike[str], path: str | os.PathLike[str]) ->
 
 
 class _Reader:
-    def __init__(self, observations: Space[Any], actions: Space[Any], *, jpeg: bool) -> None:
+    def __init__(self, observations: Space[object], actions: Space[object], *, jpeg: bool) -> None:
         self.observed = ValueColumns(observations, "observation", None)
         self.acted = ValueColumns(actions, "action", None)
         self.jpeg = jpeg

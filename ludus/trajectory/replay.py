@@ -39,8 +39,8 @@ class ReplayDifference(NamedTuple):
     lane: int | None
     row: int
     field: str
-    recorded: Any
-    replayed: Any
+    recorded: object
+    replayed: object
 
     def __str__(self) -> str:
         where = f"row {self.row}" if self.episode is None else f"episode {self.episode}, step {self.step}"
@@ -140,7 +140,7 @@ def _made(run: Run, executor: object, isolation: object) -> AnyEnv:
 
 def _check_alike(run: Run, env: AnyEnv) -> None:
     lanes = env.batch_shape[0] if env.batch_shape else 1
-    mode: Any = env.autoreset_mode.value if env.batch_shape else "Disabled"  # type: ignore[attr-defined]
+    mode: object = env.autoreset_mode.value if env.batch_shape else "Disabled"  # type: ignore[attr-defined]
     expected = run.header.autoreset_mode or "Disabled"
     if lanes != run.header.lanes or mode != expected:
         raise TrajectoryError(
@@ -284,7 +284,7 @@ class _Replayer:
         unfinished = ~ended & (self.run_.table["end"] == self.chunks.rows - 1)
         return len(ended) - int(unfinished.sum())
 
-    def _at(self, row: int, lane: int | None, field: str, recorded: Any, replayed: Any) -> ReplayDifference:
+    def _at(self, row: int, lane: int | None, field: str, recorded: object, replayed: object) -> ReplayDifference:
         episode, step = (None, 0) if lane is None else self.run_.place(row, lane)
         return ReplayDifference(episode, None if episode is None else step, lane, row, field, recorded, replayed)
 

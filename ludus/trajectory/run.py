@@ -143,7 +143,7 @@ class Run:
         return {one.row: self._read_reset(one) for one in self.chunks.resets() if one.lane < 0}
 
     @cached_property
-    def planned(self) -> dict[tuple[int, int], tuple[Any, dict[str, Any] | None]]:
+    def planned(self) -> dict[tuple[int, int], tuple[object, dict[str, object] | None]]:
         """The seed and the options of each episode that a plan began, by row and lane."""
         return {(one.row, one.lane): self._read_reset(one) for one in self.chunks.resets() if one.lane >= 0}
 

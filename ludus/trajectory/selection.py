@@ -1,7 +1,7 @@
 """Runs made of runs: some episodes, several files as one, two halves; and where two runs first differ."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -24,7 +24,7 @@ __all__ = ["diff", "merge", "select", "split"]
 Path = str | os.PathLike[str]
 
 
-def select(episodes: Iterable[RecordedEpisode], path: Path, *, metadata: dict[str, Any] | None = None) -> int:
+def select(episodes: Iterable[RecordedEpisode], path: Path, *, metadata: Mapping[str, object] | None = None) -> int:
     """A new run of these episodes, of one run or of several with the same spaces; how many there are.
 
     They follow one another in one lane, whichever they were in. Events and what they refer to come along. An episode
@@ -85,7 +85,7 @@ def diff(a: Run, b: Run) -> ReplayDifference | None:
     return None
 
 
-def _header(chosen: list[RecordedEpisode], metadata: dict[str, object]) -> RunHeader:
+def _header(chosen: list[RecordedEpisode], metadata: Mapping[str, object]) -> RunHeader:
     headers = [episode.run.header for episode in {id(one.run): one for one in chosen}.values()]
     first = headers[0]
     for one in headers[1:]:

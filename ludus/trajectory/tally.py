@@ -4,8 +4,6 @@ It does what `RowDigest` and `EpisodeTracker.advance` do, and gives the same bit
 to them.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
@@ -50,7 +48,7 @@ class CompiledTally:
         """Whether actions are single numbers that a byte holds."""
         return isinstance(actions, Discrete) and bool(actions.start >= 0 and actions.start + actions.n <= 256)
 
-    def take(self, action: Any, step: Step[Any], mask: Any) -> bool:
+    def take(self, action: object, step: Step[object], mask: object) -> bool:
         """Take a step's row, if it is such as this is made for."""
         observation, reward, terminated, truncated, info = step
         shape = self._shape

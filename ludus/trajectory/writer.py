@@ -12,7 +12,6 @@ from queue import Empty, Full, Queue
 from threading import Event as Signal
 from threading import Thread
 from time import monotonic
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -85,7 +84,7 @@ class RunWriter:
         block.put(row)
         self.row += 1
 
-    def block_like(self, layout: Layout, shown: dict[str, np.dtype[Any]]) -> RowBlock:
+    def block_like(self, layout: Layout, shown: dict[str, np.dtype[np.generic]]) -> RowBlock:
         """The block for the next row, which has this very layout; who fills it calls `advance`."""
         block = self._block
         if block is None or block.layout is not layout or block.full:

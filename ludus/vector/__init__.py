@@ -4,7 +4,7 @@ Not here: the contract they keep, which is `ludus.core.VectorEnv`.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ludus.vector.serial import SerialVectorEnv
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _GYMNASIUM:
         # Not AttributeError, of which `from ludus.vector import …` would keep nothing but the name.
         raise ImportError(

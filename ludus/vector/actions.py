@@ -11,7 +11,7 @@ from ludus.spaces import Box, Dict, Space, Tuple
 __all__ = ["check_choices", "is_choice"]
 
 
-def is_choice(space: Space[Any]) -> bool:
+def is_choice(space: Space[object]) -> bool:
     """Whether there is anything to check in actions of this space.
 
     >>> from ludus.spaces import Discrete
@@ -43,5 +43,5 @@ def check_choices(one: Space[Any], batch: Space[Any], action: Any, path: str) ->
         batch.check(action, path, InvalidAction)
 
 
-def _has_bounds(space: Space[Any]) -> bool:
+def _has_bounds(space: Space[object]) -> bool:
     return isinstance(space, Box) or any(map(_has_bounds, space.subspaces))

@@ -57,7 +57,7 @@ class SharedBlock:
     """
 
     def __init__(
-        self, observation_space: Space[Any], action_space: Space[Any], spans: list[Span], file: int | None = None
+        self, observation_space: Space[object], action_space: Space[object], spans: list[Span], file: int | None = None
     ) -> None:
         n, new = spans[-1][1], file is None
         total = _total(observation_space, action_space, spans)
@@ -96,7 +96,7 @@ def _aligned(size: int) -> int:
     return -(-size // _ALIGN) * _ALIGN
 
 
-def _total(observation_space: Space[Any], action_space: Space[Any], spans: list[Span]) -> int:
+def _total(observation_space: Space[object], action_space: Space[object], spans: list[Span]) -> int:
     """The bytes of all views that a block takes."""
     n = spans[-1][1]
     sizes = [SEMAPHORE_BYTES, 8 * n, n, n, 8 * n, n, 8 * (n + len(spans))]

@@ -4,18 +4,20 @@ A column is made from a space, on both sides alike. Arrays of fixed shape are ro
 `Tuple` are columns of columns; values of any other space (texts, graphs, records …) travel in messages.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, TypeGuard
 
 import numpy as np
 
+from ludus.core.fork import Lanes
 from ludus.spaces import ArraySpace, Dict, Graph, OneOf, Sequence, Space, Text, Tuple
-from ludus.spaces.kinds import is_tuple
+from ludus.spaces.kinds import is_dict, is_tuple
+from ludus.spaces.slot import Allocate
 
 __all__ = ["Column", "ValueColumn", "column_of", "measure"]
 
-View = Callable[[int], Any]
+View = Allocate
 """Gives the next so many bytes of the shared memory."""
 
 
@@ -25,7 +27,7 @@ class Column:
     whole: bool
     """Whether all of every value is in shared memory."""
 
-    def write(self, lane: int, x: Any, rest: list[Any]) -> None:
+    def write(self, lane: int, x: Any, rest: list[object]) -> None:
         """Take a value; what shared memory does not hold is appended to `rest`."""
         raise NotImplementedError
 
@@ -33,15 +35,15 @@ class Column:
         """Take the rest of what the other side has written."""
         raise NotImplementedError
 
-    def read(self, lane: int) -> Any:
+    def read(self, lane: int) -> object:
         """The value of a lane, a copy."""
         raise NotImplementedError
 
-    def batch(self, lanes: Any = None, *, copy: bool = True) -> Any:
+    def batch(self, lanes: Lanes | None = None, *, copy: bool = True) -> object:
         """The values of all lanes or of these, as one value of the batched space."""
         raise NotImplementedError
 
-    def put(self, batch: Any, lanes: Any = None) -> bool:
+    def put(self, batch: object, lanes: Lanes | None = None) -> bool:
         """Take a batch of values at once, if shared memory holds them just as they are; else False."""
         raise NotImplementedError
 
@@ -51,11 +53,11 @@ class ArrayColumn(Column):
 
     whole = True
 
-    def __init__(self, space: ArraySpace[Any], n: int, view: View) -> None:
+    def __init__(self, space: ArraySpace[object], n: int, view: View) -> None:
         self._space, self._shape, self._dtype = space, space.shape, np.dtype(space.dtype.str)  # that one object
         self._all = space.read_shared(space.create_shared(n, view), n)
 
-    def write(self, lane: int, x: Any, rest: list[Any]) -> None:
+    def write(self, lane: int, x: Any, rest: list[object]) -> None:
         if type(x) is np.ndarray and x.dtype is self._dtype and x.shape == self._shape:
             self._all[lane] = x
         else:  # what fits and what is refused is the space's to say
@@ -64,15 +66,15 @@ class ArrayColumn(Column):
     def accept(self, lane: int, rest: Iterator[Any]) -> None:
         pass
 
-    def read(self, lane: int) -> Any:
+    def read(self, lane: int) -> object:
         return self._all[lane].copy() if self._shape else self._all[lane]
 
-    def batch(self, lanes: Any = None, *, copy: bool = True) -> Any:
+    def batch(self, lanes: Lanes | None = None, *, copy: bool = True) -> object:
         if lanes is not None:
             return self._all[lanes]
         return self._all.copy() if copy else self._all
 
-    def put(self, batch: Any, lanes: Any = None) -> bool:
+    def put(self, batch: object, lanes: Lanes | None = None) -> bool:
         shape = self._all.shape if lanes is None else (len(lanes), *self._shape)
         if type(batch) is not np.ndarray or batch.dtype != self._dtype or batch.shape != shape:
             return False
@@ -83,11 +85,11 @@ class ArrayColumn(Column):
 class DictColumn(Column):
     """A column for each key."""
 
-    def __init__(self, space: Dict, n: int, view: View) -> None:
+    def __init__(self, space: Dict[object], n: int, view: View) -> None:
         self._parts = {key: column_of(part, n, view) for key, part in space.spaces.items()}
         self.whole = all(part.whole for part in self._parts.values())
 
-    def write(self, lane: int, x: Any, rest: list[Any]) -> None:
+    def write(self, lane: int, x: Any, rest: list[object]) -> None:
         for key, part in self._parts.items():
             part.write(lane, x[key], rest)
 
@@ -95,16 +97,16 @@ class DictColumn(Column):
         for part in self._parts.values():
             part.accept(lane, rest)
 
-    def read(self, lane: int) -> Any:
+    def read(self, lane: int) -> object:
         return {key: part.read(lane) for key, part in self._parts.items()}
 
-    def batch(self, lanes: Any = None, *, copy: bool = True) -> Any:
+    def batch(self, lanes: Lanes | None = None, *, copy: bool = True) -> object:
         return {key: part.batch(lanes, copy=copy) for key, part in self._parts.items()}
 
-    def put(self, batch: Any, lanes: Any = None) -> bool:
+    def put(self, batch: object, lanes: Lanes | None = None) -> bool:
         return (
             self.whole
-            and isinstance(batch, dict)
+            and is_dict(batch)
             and all(key in batch and part.put(batch[key], lanes) for key, part in self._parts.items())
         )
 
@@ -112,11 +114,11 @@ class DictColumn(Column):
 class TupleColumn(Column):
     """A column for each place."""
 
-    def __init__(self, space: Tuple, n: int, view: View) -> None:
+    def __init__(self, space: Tuple[object], n: int, view: View) -> None:
         self._parts = [column_of(part, n, view) for part in space.spaces]
         self.whole = all(part.whole for part in self._parts)
 
-    def write(self, lane: int, x: Any, rest: list[Any]) -> None:
+    def write(self, lane: int, x: Any, rest: list[object]) -> None:
         for place, part in enumerate(self._parts):
             part.write(lane, x[place], rest)
 
@@ -124,13 +126,13 @@ class TupleColumn(Column):
         for part in self._parts:
             part.accept(lane, rest)
 
-    def read(self, lane: int) -> Any:
+    def read(self, lane: int) -> object:
         return tuple([part.read(lane) for part in self._parts])
 
-    def batch(self, lanes: Any = None, *, copy: bool = True) -> Any:
+    def batch(self, lanes: Lanes | None = None, *, copy: bool = True) -> object:
         return tuple([part.batch(lanes, copy=copy) for part in self._parts])
 
-    def put(self, batch: Any, lanes: Any = None) -> bool:
+    def put(self, batch: object, lanes: Lanes | None = None) -> bool:
         return (
             self.whole
             and is_tuple(batch)
@@ -144,15 +146,15 @@ class ValueColumn(Column):
 
     whole = False
 
-    def __init__(self, space: Space[Any], n: int) -> None:
+    def __init__(self, space: Space[object], n: int) -> None:
         self._space, self._coded = space, not _plain(space)
-        self._values: list[Any] = [None] * n
+        self._values: list[object] = [None] * n
 
-    def write(self, lane: int, x: Any, rest: list[Any]) -> None:
+    def write(self, lane: int, x: Any, rest: list[object]) -> None:
         self._values[lane] = x
         rest.append(self.encode(x))
 
-    def encode(self, x: Any) -> Any:
+    def encode(self, x: object) -> list[object]:
         """A value as a message carries it: whether it is as its space writes it, and the data."""
         if self._coded:
             try:
@@ -169,19 +171,19 @@ class ValueColumn(Column):
     def accept(self, lane: int, rest: Iterator[Any]) -> None:
         self._values[lane] = self.decode(next(rest))
 
-    def read(self, lane: int) -> Any:
+    def read(self, lane: int) -> object:
         return deepcopy(self._values[lane])
 
-    def batch(self, lanes: Any = None, *, copy: bool = True) -> Any:
+    def batch(self, lanes: Lanes | None = None, *, copy: bool = True) -> object:
         values = self._values if lanes is None else [self._values[lane] for lane in lanes]
         values = deepcopy(values) if copy else values
         return self._space.concatenate(values, self._space.empty(len(values)))
 
-    def put(self, batch: Any, lanes: Any = None) -> bool:
+    def put(self, batch: object, lanes: Lanes | None = None) -> bool:
         return False
 
 
-def measure(space: Space[Any], n: int, view: View) -> None:
+def measure(space: Space[object], n: int, view: View) -> None:
     """Ask for the memory that `column_of` will ask for, in the same order."""
     if _is_array(space):
         space.create_shared(n, view)
@@ -190,7 +192,7 @@ def measure(space: Space[Any], n: int, view: View) -> None:
             measure(part, n, view)
 
 
-def column_of(space: Space[Any], n: int, view: View) -> Column:
+def column_of(space: Space[object], n: int, view: View) -> Column:
     """The column for values of `space`."""
     if _is_array(space):
         return ArrayColumn(space, n, view)
@@ -201,11 +203,11 @@ def column_of(space: Space[Any], n: int, view: View) -> Column:
     return ValueColumn(space, n)
 
 
-def _is_array(space: Space[Any]) -> TypeGuard[ArraySpace[Any]]:
-    return isinstance(space, ArraySpace) and type(space).create_shared is ArraySpace[Any].create_shared
+def _is_array(space: Space[object]) -> TypeGuard[ArraySpace[object]]:
+    return isinstance(space, ArraySpace) and type(space).create_shared is ArraySpace[object].create_shared
 
 
-def _plain(space: Space[Any]) -> bool:
+def _plain(space: Space[object]) -> bool:
     """Whether every value is made of what a message carries as it is: records, and spaces of one's own, may not be."""
     known = isinstance(space, Text | Graph | Sequence | OneOf | ArraySpace | Dict | Tuple)
     return known and all(_plain(part) for part in space.subspaces)

@@ -10,13 +10,15 @@ from ludus.core.lane_options import lane_options
 from ludus.core.options import Options
 from ludus.core.outcome import OUTCOME
 
-__all__ = ["Broken", "Lane", "LaneStep", "Maker", "make_envs"]
+__all__ = ["Broken", "Lane", "LaneState", "LaneStep", "Maker", "make_envs"]
 
 Maker = Callable[[], AnyEnv]
 LaneStep = tuple[Any, Any, Any, Any, Info]
 """Observation, reward, terminated, truncated and info of one lane's step."""
-Broken = tuple[Any, str, str]
+Broken = tuple[object, str, str]
 """The last observation of an episode that cannot go on, why that is, and the outcome that says so."""
+LaneState = tuple[bool, int, int | None, Broken | None]
+"""Whether the episode has ended, its number, its seed, and why it cannot go on, if it cannot."""
 
 
 class Lane:
@@ -48,7 +50,7 @@ class Lane:
         self.ended, self.number, self.seed, self.broken = False, 0, None, None
         return observation, info
 
-    def step(self, action: Any) -> LaneStep:
+    def step(self, action: object) -> LaneStep:
         """Advance, or begin the next episode where the last step ended one; NEXT_STEP ignores the action then."""
         if self.ended:
             observation, info = self._begin()
@@ -77,7 +79,7 @@ class Lane:
         self.broken = None
         return observation, 0.0, False, True, {"worker_failure": reason, OUTCOME: Outcome.of(outcome)}
 
-    def _begin(self) -> tuple[Any, Info]:
+    def _begin(self) -> tuple[object, Info]:
         """The next episode, as planned."""
         self.number += 1
         episode = planned(self.plan, self.place, self.number)
@@ -86,11 +88,11 @@ class Lane:
 
     # --- state, for snapshots ---
 
-    def state(self) -> tuple[bool, int, int | None, Broken | None]:
+    def state(self) -> LaneState:
         """Where the lane is in its episodes; the environment's own state is its snapshot."""
         return self.ended, self.number, self.seed, self.broken
 
-    def take(self, state: tuple[bool, int, int | None, Broken | None]) -> None:
+    def take(self, state: LaneState) -> None:
         """Go to where `state` was taken."""
         self.ended, self.number, self.seed, self.broken = state
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, EpisodePlan
+from ludus.core.fork import Lanes
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, ResetNeeded, shorten
 from ludus.spaces import Discrete, Space
@@ -45,7 +46,7 @@ class LaneVectorEnv(AnyVectorEnv):
         self._mode = AutoresetMode.of(mode)
         self.copy, self.episodes, self._makers = copy, episodes, list(makers)
 
-    def _describe(self, metadata: dict[str, Any], render_mode: str | None, spaces: Sequence[Space[Any]]) -> None:
+    def _describe(self, metadata: dict[str, object], render_mode: str | None, spaces: Sequence[Space[object]]) -> None:
         """Be a batch of lanes like the first one."""
         self.metadata = {**metadata, "autoreset_mode": self._mode}
         self.render_mode = render_mode
@@ -63,7 +64,7 @@ class LaneVectorEnv(AnyVectorEnv):
         if self.closed:
             raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")
 
-    def _check_begun(self, what: str, lanes: Any = None) -> None:
+    def _check_begun(self, what: str, lanes: Lanes | None = None) -> None:
         """Only lanes that were reset may be asked to step."""
         begun = self._begun if lanes is None else self._begun[lanes]
         if not begun.all():
@@ -89,7 +90,7 @@ class LaneVectorEnv(AnyVectorEnv):
                 f"got none for lanes {[int(one) for one in np.flatnonzero(~begun)]}"
             )
 
-    def _actions(self, action: Any, space: Space[Any] | None = None, count: int | None = None) -> list[Any]:
+    def _actions(self, action: object, space: Space[object] | None = None, count: int | None = None) -> list[object]:
         """The action of each of `count` lanes, all of them if nothing else is said; held to the space, if that is due.
 
         Typed ones are made what their author expects. A wrong one stops the batch before any lane moves.
@@ -103,10 +104,10 @@ class LaneVectorEnv(AnyVectorEnv):
         self._check_choices(action, space)
         return actions
 
-    def _masked_actions(self, action: object, mask: Mask) -> dict[int, Any]:
+    def _masked_actions(self, action: object, mask: Mask) -> dict[int, object]:
         """The actions of the lanes of a mask; those of the others are not looked at."""
         actions, lanes = self._split(action, self.action_space, self.num_envs), np.flatnonzero(mask).tolist()
-        chosen: dict[int, Any] = {lane: actions[lane] for lane in lanes}
+        chosen: dict[int, object] = {lane: actions[lane] for lane in lanes}
         if not self.checks_actions:
             return chosen
         if self._typed:
@@ -117,7 +118,7 @@ class LaneVectorEnv(AnyVectorEnv):
                 check_choices(one, one, given, f"action[{lane}]")
         return chosen
 
-    def _split(self, action: Any, space: Space[Any], count: int) -> list[Any]:
+    def _split(self, action: object, space: Space[object], count: int) -> list[object]:
         """The action of each of `count` lanes, as it was given."""
         try:
             actions = list(space.iterate(action))
@@ -127,12 +128,12 @@ class LaneVectorEnv(AnyVectorEnv):
             raise InvalidArgument(f"action: expected one for each of {count} lanes, got {len(actions)}")
         return actions
 
-    def _coerced(self, actions: dict[int, Any]) -> dict[int, Any]:
+    def _coerced(self, actions: dict[int, object]) -> dict[int, object]:
         """Typed actions as their author's; InvalidAction names the lane of one that is none."""
         coerce = self.single_action_space.coerce
         return {lane: coerce(one, f"action[{lane}]", InvalidAction) for lane, one in actions.items()}
 
-    def _check_choices(self, action: object, space: Space[Any]) -> None:
+    def _check_choices(self, action: object, space: Space[object]) -> None:
         if self._chooses and self.checks_actions and not self._plainly_chosen(action):
             check_choices(self.single_action_space, space, action, "action")
 
@@ -147,7 +148,7 @@ class LaneVectorEnv(AnyVectorEnv):
 
     # --- lanes from outside ---
 
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, /, *args: object, **kwargs: object) -> tuple[Any, ...]:
         """The attribute `name` of each lane, called with these arguments if it can be."""
         raise NotImplementedError
 
@@ -159,11 +160,11 @@ class LaneVectorEnv(AnyVectorEnv):
         """What each lane shows of its episode."""
         return {"lanes": list(self.call("state_data", private=private))}
 
-    def set_attr(self, name: str, values: Any) -> None:
+    def set_attr(self, name: str, values: object) -> None:
         """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
         raise NotImplementedError
 
-    def _one_for_each(self, name: str, values: object) -> list[Any]:
+    def _one_for_each(self, name: str, values: object) -> list[object]:
         each = list(values) if is_list_or_tuple(values) else [values] * self.num_envs
         if len(each) != self.num_envs:
             raise InvalidArgument(f"set_attr {name}: expected {self.num_envs} values, got {len(each)}")
@@ -179,7 +180,7 @@ class LaneVectorEnv(AnyVectorEnv):
         return self.get_attr("np_random")
 
     @np_random.setter
-    def np_random(self, value: Any) -> None:
+    def np_random(self, value: object) -> None:
         self.set_attr("np_random", value)
 
     @property
@@ -189,9 +190,9 @@ class LaneVectorEnv(AnyVectorEnv):
 
     # --- the spaces' part of a snapshot ---
 
-    def _space_state(self) -> tuple[Space[Any], Space[Any]]:
+    def _space_state(self) -> tuple[Space[object], Space[object]]:
         return deepcopy((self.observation_space, self.action_space))
 
-    def _take_spaces(self, spaces: tuple[Space[Any], Space[Any]]) -> None:
+    def _take_spaces(self, spaces: tuple[Space[object], Space[object]]) -> None:
         self.observation_space.copy_rng_from(spaces[0])
         self.action_space.copy_rng_from(spaces[1])

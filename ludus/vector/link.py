@@ -6,7 +6,7 @@ import time
 import weakref
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.errors import WorkerFailure, shorten
 from ludus.vector.block import DONE, PLACE, PROGRESS, WorkQueue
@@ -95,7 +95,7 @@ class WorkerLink:
         self.lost = Loss(how, lane if lane in self.lanes else self.span[0], self._where())
         self.let_go()
 
-    def error(self, expected: str, action: Any = None, advice: str = "") -> WorkerFailure:
+    def error(self, expected: str, action: object = None, advice: str = "") -> WorkerFailure:
         """What to raise now that it is lost."""
         how, lane, where = self.lost or Loss("is there", self.span[0], "")
         after = "" if action is None else f" after action {shorten(action)}"

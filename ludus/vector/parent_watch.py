@@ -10,7 +10,6 @@ import fcntl
 import os
 import select
 import signal
-from typing import Any
 
 from ludus.vector.channel import WorkerChannel
 
@@ -79,7 +78,7 @@ def check_parent() -> None:
         _program_gone()
 
 
-def _program_gone(*_: Any) -> None:
+def _program_gone(*_: object) -> None:
     signal.signal(signal.SIGIO, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(CLOSE_DEADLINE_S)  # lanes that have not closed by then, or catch this exception, are ended

@@ -54,16 +54,16 @@ class _Exact(Dialect):
         return _pickled(value)
 
 
-def _pickled(value: object) -> Any:
+def _pickled(value: object) -> object:
     return Ext(_PICKLE, dumps(value, "value"))
 
 
-def _write_int(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_int(dialect: Dialect, value: Any, path: str, depth: int) -> object:
     del dialect, path, depth
     return value if -(1 << 63) <= value < 1 << 64 else _pickled(value)
 
 
-def _write_array(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_array(dialect: Dialect, value: Any, path: str, depth: int) -> object:
     del dialect, path, depth
     if value.dtype.kind not in _RAW:
         return _pickled(value)
@@ -71,7 +71,7 @@ def _write_array(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
     return Ext(code, _head(value.dtype, value.shape) + value.tobytes())
 
 
-def _write_dict(dialect: Dialect, value: Any, path: str, depth: int) -> Any:
+def _write_dict(dialect: Dialect, value: Any, path: str, depth: int) -> object:
     as_is, walk = dialect.as_is, dialect.walk
     found: dict[str, Any] = {}
     for key, one in value.items():
@@ -98,7 +98,7 @@ _walk = _Exact(
 
 
 @lru_cache(1024)  # writing out a dtype takes longer than all the rest
-def _head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+def _head(dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> bytes:
     text = f"{dtype.str}{list(shape)}".encode()
     return bytes([len(text)]) + text
 

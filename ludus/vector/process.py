@@ -1,7 +1,7 @@
 """The process executor: lanes in worker processes, values in memory that they share with the batch."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from multiprocessing.util import Finalize
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, EpisodePlan, Info, Step
+from ludus.core.fork import Lanes
 from ludus.core.options import Options
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, OutOfTurn, ResetNeeded, shorten
@@ -84,11 +85,11 @@ class ProcessVectorEnv(LaneVectorEnv):
         self._pool, self._work, n = pool, PoolWork(pool, self._block, self._worker_options), self.num_envs
         self._begun, self._ended = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         self._ripe: dict[int, Info] = {}
-        self._batches: dict[int, Space[Any]] = {n: self.action_space}
+        self._batches: dict[int, Space[object]] = {n: self.action_space}
         self._steady = False
         """Whether every lane is begun and has its worker: then a step need not ask."""
 
-    def _require_equal_spaces(self, found: list[tuple[int, Space[Any], Space[Any]]]) -> None:
+    def _require_equal_spaces(self, found: list[tuple[int, Space[object], Space[object]]]) -> None:
         for lane, *both in found:
             for name, space in zip(("observation_space", "action_space"), both, strict=True):
                 expected = getattr(self, f"single_{name}")
@@ -114,7 +115,7 @@ class ProcessVectorEnv(LaneVectorEnv):
             busy = sorted(self._work.flying | self._ripe.keys())
             raise OutOfTurn(f"{what}: expected no lanes under way, got {busy}; recv() them first")
 
-    def _check_steady(self, what: str, lanes: Any = None) -> None:
+    def _check_steady(self, what: str, lanes: Lanes | None = None) -> None:
         lost = self._work.lost_lanes if self._worker_options.on_failure == "raise" else []
         gone = [lane for lane in lost if lanes is None or lane in lanes]
         if gone:
@@ -265,7 +266,7 @@ class ProcessVectorEnv(LaneVectorEnv):
             self._ended[lanes] = terminated | truncated
         return lanes, Step(block.observations.batch(lanes), block.rewards[lanes], terminated, truncated, merged)
 
-    def _chosen(self, lanes: Any) -> npt.NDArray[np.intp]:
+    def _chosen(self, lanes: object) -> npt.NDArray[np.intp]:
         chosen = np.asarray(lanes)
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or not 0 < chosen.size == len(set(chosen.tolist())):
             raise InvalidArgument(f"lanes: expected a sequence of different lanes, got {shorten(lanes)}")
@@ -275,7 +276,7 @@ class ProcessVectorEnv(LaneVectorEnv):
 
     # --- lanes from outside ---
 
-    def _asked(self, verb: str, *arguments: Any, each: dict[int, tuple[Any, ...]] | None = None) -> list[Any]:
+    def _asked(self, verb: str, *arguments: object, each: Mapping[int, tuple[object, ...]] | None = None) -> list[Any]:
         """What each worker answers; values are copies of what is in the worker."""
         self._check_idle(verb)
         self._steady = False  # a worker may be lost on the way
@@ -298,18 +299,18 @@ class ProcessVectorEnv(LaneVectorEnv):
 
     # --- snapshots: made in the workers, and kept here as they are ---
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: dict[int, object]) -> object:
         del memo
         snapshots = [one for share in self._asked("snapshot") for one in share]
         return snapshots, self._columns(range(self.num_envs)), self._space_state()
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: dict[int, object]) -> None:
         del memo
         snapshots, columns, spaces = state
         self._take(snapshots, columns)
         self._take_spaces(spaces)
 
-    def _columns(self, lanes: Sequence[int] | range) -> tuple[Any, ...]:
+    def _columns(self, lanes: Sequence[int] | range) -> tuple[object, ...]:
         """The parent's part of the state of these lanes."""
         chosen, block = list(lanes), self._block
         arrays = (block.rewards, block.terminated, block.truncated, self._begun, self._ended)

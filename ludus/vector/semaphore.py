@@ -55,7 +55,7 @@ class Semaphore:
 
     def __init__(self, memory: memoryview, *, new: bool = False) -> None:
         self._place: Any = (ctypes.c_char * SEMAPHORE_BYTES).from_buffer(memory)
-        self._address: Any = ctypes.byref(self._place)
+        self._address: object = ctypes.byref(self._place)
         self._until = _Timespec()
         if new and _blocking.sem_init(self._address, 1, 0):
             raise OSError(ctypes.get_errno(), f"sem_init: {os.strerror(ctypes.get_errno())}")

@@ -50,7 +50,7 @@ class SerialVectorEnv(LaneVectorEnv):
         self._describe(first.metadata, first.render_mode, (first.observation_space, first.action_space))
         self._require_equal_spaces()
         self._lanes = [Lane(env, place, self._mode, self.episodes) for place, env in enumerate(envs)]
-        self._last: list[Any] = [None] * self.num_envs
+        self._last: list[object] = [None] * self.num_envs
         self._observations = self.single_observation_space.empty(self.num_envs)
         self._rewards = np.zeros(self.num_envs)
         self._terminated = np.zeros(self.num_envs, dtype=np.bool_)
@@ -88,12 +88,12 @@ class SerialVectorEnv(LaneVectorEnv):
 
     def _resetting(
         self, places: list[int], seeds: list[int | None], options: Options | None
-    ) -> Iterator[tuple[int, tuple[Any, Info]]]:
+    ) -> Iterator[tuple[int, tuple[object, Info]]]:
         """Reset these lanes, and give what each gave, in order."""
         for place in places:
             yield place, self._lanes[place].reset(seeds[place], options)
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: object) -> Step[Any]:
         """Advance every lane; ended lanes are reset as the autoreset mode says."""
         self._check_open("step")
         self._check_begun("step")
@@ -101,7 +101,7 @@ class SerialVectorEnv(LaneVectorEnv):
             self._check_under_way("step", np.flatnonzero(self._ended))
         return self._stepped(dict(enumerate(self._actions(action))))
 
-    def _stepped(self, actions: dict[int, Any]) -> Step[Any]:
+    def _stepped(self, actions: dict[int, Any]) -> Step[object]:
         infos: Info = {}
         last, columns = self._last, (list[Any](), list[Any](), list[Any]())
         add_reward, add_end, add_cut = (one.append for one in columns)
@@ -119,7 +119,7 @@ class SerialVectorEnv(LaneVectorEnv):
         rewards, terminated, truncated = (one.copy() for one in buffers)
         return Step(self._stacked(), rewards, terminated, truncated, infos)
 
-    def _stepping(self, actions: dict[int, Any]) -> Iterator[tuple[int, LaneStep]]:
+    def _stepping(self, actions: dict[int, object]) -> Iterator[tuple[int, LaneStep]]:
         """Step these lanes, and give what each gave, in order."""
         for place, action in actions.items():
             yield place, self._lanes[place].step(action)
@@ -150,12 +150,12 @@ class SerialVectorEnv(LaneVectorEnv):
         self._begun |= mask
         return self._stacked(), infos
 
-    def _beginning(self, places: list[int]) -> Iterator[tuple[int, tuple[Any, Info]]]:
+    def _beginning(self, places: list[int]) -> Iterator[tuple[int, tuple[object, Info]]]:
         """Begin the next episode in these lanes, and give what each gave, in order."""
         for place in places:
             yield place, self._lanes[place].begin()
 
-    def _stacked(self) -> Any:
+    def _stacked(self) -> object:
         self._observations = self.single_observation_space.concatenate(self._last, self._observations)
         return deepcopy(self._observations) if self.copy else self._observations
 
@@ -172,13 +172,13 @@ class SerialVectorEnv(LaneVectorEnv):
 
     # --- lanes from outside ---
 
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, /, *args: object, **kwargs: object) -> tuple[Any, ...]:
         """The attribute `name` of each lane, called with these arguments if it can be."""
         self._check_open(name)
         found = [env.get_wrapper_attr(name) for env in self.envs]
         return tuple(one(*args, **kwargs) if callable(one) else one for one in found)
 
-    def set_attr(self, name: str, values: Any) -> None:
+    def set_attr(self, name: str, values: object) -> None:
         """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
         self._check_open(name)
         for env, value in zip(self.envs, self._one_for_each(name, values), strict=True):
@@ -186,11 +186,11 @@ class SerialVectorEnv(LaneVectorEnv):
 
     # --- snapshots: lane by lane, so that each lane's own rules hold ---
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: dict[int, object]) -> object:
         del memo
         return [env.snapshot() for env in self.envs], deepcopy(self._buffers()), self._space_state()
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: dict[int, object]) -> None:
         del memo
         snapshots, buffers, spaces = state
         for env, snapshot in zip(self.envs, snapshots, strict=True):

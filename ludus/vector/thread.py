@@ -78,7 +78,7 @@ class ThreadVectorEnv(SerialVectorEnv):
     def _beginning(self, places: list[int]) -> Iterator[tuple[int, tuple[Any, Info]]]:
         return self._in_threads(Lane.begin, dict.fromkeys(places, ()))
 
-    def _in_threads(self, function: Callable[..., Any], arguments: dict[int, tuple[Any, ...]]) -> Iterator[Any]:
+    def _in_threads(self, function: Callable[..., object], arguments: dict[int, tuple[object, ...]]) -> Iterator[Any]:
         """Call the function with each lane in its own thread, and give the results in order; then raise."""
         shares = [[place for place in range(start, stop) if place in arguments] for start, stop in self._spans]
         results = self._gathered(
@@ -155,7 +155,7 @@ def _work(number: int, jobs: Jobs, done: Done) -> None:
         del job, lanes, arguments  # a thread that waits holds nothing of the batch
 
 
-def _tried(function: Callable[..., Any], lane: Lane, arguments: tuple[Any, ...]) -> Result:
+def _tried(function: Callable[..., object], lane: Lane, arguments: tuple[object, ...]) -> Result:
     try:
         return function(lane, *arguments), None
     except BaseException as error:  # whatever it is belongs to the caller, not to this thread

@@ -1,6 +1,6 @@
 """`PoolWork`: what is asked of workers, what comes of it, and what is done about lanes that fail."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ class PoolWork:
         """Whether something was asked and nobody has looked at the outcome, because a call was interrupted."""
         self.seeds: list[int | None] = [None] * len(self._owner)
         """The last seed that each lane was reset with."""
-        self._sent: dict[int, Any] = {}
+        self._sent: dict[int, object] = {}
 
     @property
     def lost_lanes(self) -> list[int]:
@@ -51,7 +51,7 @@ class PoolWork:
 
     # --- actions ---
 
-    def hand_out(self, actions: dict[int, Any], *, singly: bool = False) -> None:
+    def hand_out(self, actions: dict[int, object], *, singly: bool = False) -> None:
         """Leave actions that shared memory does not hold as they are in mailboxes, of each lane or of workers."""
         encode, mailboxes = self._block.action_codec.encode, self._block.mailboxes
         self._sent.update(actions)
@@ -152,7 +152,7 @@ class PoolWork:
 
     # --- requests ---
 
-    def request(self, verb: str, arguments: dict[int, tuple[Any, ...]]) -> list[Any]:
+    def request(self, verb: str, arguments: Mapping[int, tuple[object, ...]]) -> list[Any]:
         """The answers of workers, by number; the first error is raised as it was in the worker."""
         gone: Asked = {number: [] for number in arguments if self._pool.links[number].lost is not None}
         if gone:
@@ -166,7 +166,7 @@ class PoolWork:
             found.append(answer[1])
         return found
 
-    def _exchanged(self, verb: str, arguments: dict[int, tuple[Any, ...]]) -> list[tuple[WorkerLink, Any]]:
+    def _exchanged(self, verb: str, arguments: Mapping[int, tuple[object, ...]]) -> list[tuple[WorkerLink, Any]]:
         """The workers and their answers; None of one that was lost."""
         mailboxes, links = self._block.mailboxes, [self._pool.links[number] for number in arguments]
         self.undrained = True
@@ -272,7 +272,7 @@ class PoolWork:
             first.add_note(f"lane {lane} too: {type(error).__name__}: {error}")
         return first
 
-    def _action(self, lane: int, expected: str) -> Any:
+    def _action(self, lane: int, expected: str) -> object:
         if expected != "a step":
             return None
         return self._sent[lane] if lane in self._sent else self._block.actions.read(lane)

@@ -1,10 +1,10 @@
 """Workers: what runs in a process of its own, with some of the lanes, until the batch or its program is gone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from os import sched_yield
 from time import monotonic_ns
-from typing import Any
+from typing import Any, TypeVar
 
 from ludus.core import AutoresetMode, EpisodePlan, Info
 from ludus.core.options import Options
@@ -12,7 +12,7 @@ from ludus.errors import CodecError, InvalidAction, SnapshotError
 from ludus.vector.block import ALL, ASKED, DONE, ISSUED, MASKED, PLACE, PROGRESS, QUIT, REQUEST, SharedBlock, WorkQueue
 from ludus.vector.channel import WorkerChannel
 from ludus.vector.failure import Failure, failure_of
-from ludus.vector.lane import Lane, Maker
+from ludus.vector.lane import Lane, LaneState, Maker
 from ludus.vector.parent_watch import ProgramGone, check_parent, watch_parent
 from ludus.vector.payload import dumps, loads, pack, unpack
 from ludus.vector.spin_policy import SpinPolicy
@@ -20,6 +20,7 @@ from ludus.vector.split import Span
 
 __all__ = ["serve"]
 
+Sent = TypeVar("Sent")
 IDLE_S = 1.0
 """For how many seconds a worker sleeps before it looks whether its program is still there; a signal tells it sooner."""
 
@@ -75,7 +76,7 @@ class Worker:
     def _lane(self, make: Maker, place: int) -> Lane:
         return Lane(make(), place, self._mode, self._plan)
 
-    def _description(self) -> list[Any]:
+    def _description(self) -> list[object]:
         """Metadata, render mode, and the spaces of the first lane and of every lane unlike it."""
         first = self._lanes[0].env
         spaces = [(lane.place, lane.env.observation_space, lane.env.action_space) for lane in self._lanes]
@@ -152,13 +153,13 @@ class Worker:
         read, write, whole = block.actions.read, block.observations.write, block.observations.whole
         rewards, terminated, truncated, numbers = block.rewards, block.terminated, block.truncated, block.numbers
         sent: Any = block.mailboxes.take(box, self._channel) if block.mailboxes.lengths[box] else None
-        rests: list[Any] = []
-        infos: list[Any] = []
+        rests: list[tuple[int, list[object]]] = []
+        infos: list[tuple[int, Info]] = []
         failures: list[Failure] = []
         for index, lane in enumerate(lanes):
             place = counters[PLACE] = lane.place
             counters[PROGRESS] += 1
-            rest: list[Any] = []
+            rest: list[object] = []
             try:
                 action = read(place) if sent is None else self._action(sent[index])
                 observation, rewards[place], terminated[place], truncated[place], info = lane.step(action)
@@ -176,14 +177,16 @@ class Worker:
         if rests or infos or failures:
             self._tell(box, rests, infos, failures)
 
-    def _action(self, data: Any) -> Any:
+    def _action(self, data: object) -> object:
         """The action that a box held; one that is not of its space comes to light here."""
         try:
             return self._block.action_codec.decode(data)
         except CodecError as error:
             raise InvalidAction(f"action: {error}") from error
 
-    def _tell(self, box: int, rests: list[Any], infos: list[Any], failures: list[Failure]) -> None:
+    def _tell(
+        self, box: int, rests: list[tuple[int, list[object]]], infos: list[tuple[int, Info]], failures: list[Failure]
+    ) -> None:
         """Put results into a box; what cannot be sent is a failure of its lane."""
         try:
             self._block.mailboxes.put(box, [rests, infos, failures], self._channel)
@@ -203,26 +206,26 @@ class Worker:
         except BaseException as error:
             mailboxes.put(box, [False, failure_of(error, self._desk.counters[PLACE])], channel)
 
-    def _each(self, places: Sequence[int] | None = None) -> Any:
+    def _each(self, places: Sequence[int] | None = None) -> Iterator[Lane]:
         """Lanes, one after another; the batch can tell which it is."""
         for lane in self._lanes if places is None else [self._lanes[place - self._start] for place in places]:
             self._desk.counters[PLACE] = lane.place
             self._desk.counters[PROGRESS] += 1
             yield lane
 
-    def _request_reset(self, seeds: dict[int, int | None], options: Options | None) -> list[Any]:
+    def _request_reset(self, seeds: dict[int, int | None], options: Options | None) -> list[object]:
         return self._first(list(seeds), lambda lane: lane.reset(seeds[lane.place], options))
 
-    def _request_begin(self, places: list[int]) -> list[Any]:
+    def _request_begin(self, places: list[int]) -> list[object]:
         return self._first(places, Lane.begin)
 
-    def _first(self, places: list[int], begin: Callable[[Lane], tuple[Any, Info]]) -> list[Any]:
+    def _first(self, places: list[int], begin: Callable[[Lane], tuple[object, Info]]) -> list[object]:
         """What the first observations of these lanes do not leave in shared memory, infos and failures."""
-        rests: list[Any] = []
+        rests: list[tuple[int, list[object]]] = []
         infos: list[tuple[int, Info]] = []
         failures: list[Failure] = []
         for lane in self._each(places):
-            rest: list[Any] = []
+            rest: list[object] = []
             try:
                 observation, info = begin(lane)
                 self._block.observations.write(lane.place, observation, rest)
@@ -241,14 +244,14 @@ class Worker:
             rests, infos = _sendable(rests, failures), _sendable(infos, failures)
         return [rests, infos, failures]
 
-    def _request_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def _request_call(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> list[object]:
         found = [lane.env.get_wrapper_attr(name) for lane in self._each()]
         return [one(*args, **kwargs) if callable(one) else one for _, one in zip(self._each(), found, strict=True)]
 
-    def _request_render(self) -> list[Any]:
+    def _request_render(self) -> list[object]:
         return [lane.env.render() for lane in self._each()]
 
-    def _request_set(self, name: str, values: list[Any]) -> None:
+    def _request_set(self, name: str, values: list[object]) -> None:
         for lane, value in zip(self._each(), values, strict=True):
             lane.env.set_wrapper_attr(name, value)
 
@@ -268,7 +271,7 @@ class Worker:
             lane.take(state)
             self._block.numbers[lane.place] = lane.number
 
-    def _request_mend(self, states: dict[int, Any], anew: bool) -> None:
+    def _request_mend(self, states: dict[int, LaneState], anew: bool) -> None:
         """Go on with episodes that were broken off: in environments made anew, where these are not."""
         for lane in self._each(list(states)):
             place: int = lane.place
@@ -279,9 +282,9 @@ class Worker:
             self._lanes[index].take(states[place])
 
 
-def _sendable(each: list[tuple[int, Any]], failures: list[Failure]) -> list[tuple[int, Any]]:
+def _sendable(each: list[tuple[int, Sent]], failures: list[Failure]) -> list[tuple[int, Sent]]:
     """What lanes give, as far as it can be sent; the others are added to the failures."""
-    found: list[tuple[int, Any]] = []
+    found: list[tuple[int, Sent]] = []
     for place, value in each:
         try:
             pack(value)

@@ -79,7 +79,7 @@ class WorkerPool:
                 link.lose(f"took more than {timeout:g} s and was killed")
         raise link.error("an environment")
 
-    def share(self, observation_space: Space[Any], action_space: Space[Any]) -> SharedBlock:
+    def share(self, observation_space: Space[object], action_space: Space[object]) -> SharedBlock:
         """Make memory for lanes of these spaces, and let every worker have it."""
         self.block = SharedBlock(observation_space, action_space, self.spans)
         for number, link in enumerate(self.links):

@@ -4,7 +4,7 @@ Not here: executors, which run many environments, and the `Wrapper` contract its
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ludus.wrappers.actions import ClipAction, RescaleAction, TransformAction
@@ -161,7 +161,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "vector":  # Gymnasium's; not AttributeError, of which `from ludus.wrappers import vector` keeps the name
         raise ImportError(
             "ludus.wrappers: expected a name of Ludus, got 'vector', which is Gymnasium's; "

@@ -32,8 +32,8 @@ class TransformAction(ActionTransform[ObsT, Any, Any]):
     def __init__(
         self,
         env: Env[ObsT, Any],
-        func: Callable[[Any], Any],
-        action_space: Space[Any] | None = None,
+        func: Callable[[Any], object],
+        action_space: Space[object] | None = None,
         *,
         vectorized: bool = False,
     ) -> None:

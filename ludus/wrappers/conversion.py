@@ -24,7 +24,7 @@ LIBRARIES = ("numpy", "torch", "jax.numpy", "cupy", "dpnp", "mlx.core", "ndonnx"
 """What a name may stand for; besides, the same behind `array_api_compat`."""
 
 
-def module_namespace(xp: ModuleType | str) -> Any:
+def module_namespace(xp: ModuleType | str) -> object:
     """The module of an array library, from itself or its name; raises MissingExtra, and InvalidArgument for others."""
     if isinstance(xp, str):
         xp = _imported(xp)
@@ -91,14 +91,14 @@ def _converted(array: Any, xp: Any, device: object) -> Any:
     return _placed(made, device)
 
 
-def _copied(array: object) -> Any:
+def _copied(array: object) -> object:
     for step in ("detach", "cpu", "numpy"):  # torch has all three; others need none
         array = getattr(array, step, lambda same=array: same)()
     made = np.array(array)
     return made.astype(made.dtype.newbyteorder("="), copy=False)
 
 
-def _placed(array: object, device: object) -> Any:
+def _placed(array: object, device: object) -> object:
     """The array on a device; where it already is there, itself."""
     if device is None:
         return array

@@ -38,8 +38,8 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
                 "wrap each lane instead, by make_vec(wrappers=[…])"
             )
         zero = self._space.default()
-        self._zero: Any = zero if not self._lead else self._space.concatenate([zero] * self._lead[0])
-        self._past: deque[Any] = deque(maxlen=self.delay + 1)
+        self._zero: object = zero if not self._lead else self._space.concatenate([zero] * self._lead[0])
+        self._past: deque[object] = deque(maxlen=self.delay + 1)
         self._age: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
 
     def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[ObsT, Info]:

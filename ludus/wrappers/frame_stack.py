@@ -120,7 +120,7 @@ class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
 class Film:
     """The last frames of one array, in a strip twice as long: new ones go behind, and are moved only now and then."""
 
-    def __init__(self, lead: tuple[int, ...], size: int, space: ArraySpace[Any]) -> None:
+    def __init__(self, lead: tuple[int, ...], size: int, space: ArraySpace[object]) -> None:
         self._batch, self._size, self._end = bool(lead), size, size
         self._strip = np.zeros((*lead, 2 * size, *space.shape), dtype=space.dtype)
 

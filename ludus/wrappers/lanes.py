@@ -66,7 +66,7 @@ def leaves(space: Space[Any], value: Any) -> list[Any]:
     return [value]
 
 
-def rebuilt(space: Space[object], arrays: list[Any]) -> Any:
+def rebuilt(space: Space[object], arrays: list[object]) -> object:
     """The value that consists of these arrays, which are used up."""
     if isinstance(space, Dict):
         return {key: rebuilt(part, arrays) for key, part in space.spaces.items()}

@@ -43,8 +43,8 @@ class TransformObservation(ObservationTransform[Any, ActT, Any]):
     def __init__(
         self,
         env: Env[Any, ActT],
-        func: Callable[[Any], Any],
-        observation_space: Space[Any] | None = None,
+        func: Callable[[Any], object],
+        observation_space: Space[object] | None = None,
         *,
         vectorized: bool = False,
     ) -> None:
@@ -139,7 +139,7 @@ def image_space(name: str, space: Space[Any], dimensions: tuple[int, ...]) -> Bo
     return space
 
 
-class GrayscaleObservation(ObservationTransform[Array, ActT, Any]):
+class GrayscaleObservation(ObservationTransform[Array, ActT, Array]):
     """Shows a colour image by its brightness; `keep_dim` keeps a last axis of 1.
 
     >>> GRAY.sum().round(6)
@@ -148,7 +148,7 @@ class GrayscaleObservation(ObservationTransform[Array, ActT, Any]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, ActT], keep_dim: bool = False) -> None:
+    def __init__(self, env: Env[Array, ActT], keep_dim: bool = False) -> None:
         super().__init__(env)
         space = image_space("GrayscaleObservation", self.lane_observation_space, (3,))
         if space.shape[-1] != 3:
@@ -156,13 +156,13 @@ class GrayscaleObservation(ObservationTransform[Array, ActT, Any]):
         self.keep_dim = keep_dim
         self.show_observation_space(Box(0, 255, shape=space.shape[:2] + ((1,) if keep_dim else ()), dtype=np.uint8))
 
-    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: Array, lead: tuple[int, ...]) -> Array:
         """Weigh the channels."""
         gray = (observation * GRAY).sum(axis=-1).astype(np.uint8)
         return gray[..., None] if self.keep_dim else gray
 
 
-class ReshapeObservation(ObservationTransform[Array, ActT, Any]):
+class ReshapeObservation(ObservationTransform[Array, ActT, Array]):
     """Shows an array in another shape with as many numbers.
 
     >>> import ludus
@@ -172,7 +172,7 @@ class ReshapeObservation(ObservationTransform[Array, ActT, Any]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, ActT], shape: tuple[int, ...]) -> None:
+    def __init__(self, env: Env[Array, ActT], shape: tuple[int, ...]) -> None:
         super().__init__(env)
         space = self.lane_observation_space
         if not isinstance(space, Box):
@@ -188,12 +188,12 @@ class ReshapeObservation(ObservationTransform[Array, ActT, Any]):
         self.shape = low.shape
         self.show_observation_space(Box(low, high, dtype=space.dtype))
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: Array, lead: tuple[int, ...]) -> Array:
         """Reshape behind the lanes."""
         return observation.reshape(lead + self.shape)
 
 
-class RescaleObservation(ObservationTransform[Array, ActT, Any]):
+class RescaleObservation(ObservationTransform[Array, ActT, Array]):
     """Maps a box onto another, linearly; infinite ends stay where they are.
 
     >>> import ludus
@@ -203,14 +203,14 @@ class RescaleObservation(ObservationTransform[Array, ActT, Any]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, ActT], min_obs: object, max_obs: object) -> None:
+    def __init__(self, env: Env[Array, ActT], min_obs: object, max_obs: object) -> None:
         super().__init__(env)
         space, self._gradient, self._intercept = rescaling(
             self.lane_observation_space, min_obs, max_obs, "RescaleObservation"
         )
         self.show_observation_space(space)
 
-    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: Array, lead: tuple[int, ...]) -> Array:
         """Scale and shift."""
         return self._gradient * observation + self._intercept
 

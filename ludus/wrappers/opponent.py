@@ -44,7 +44,7 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
 
     lane_fields = ()
 
-    def __init__(self, env: AnyEnv, policy: Callable[[Any, Info], Any], seat: int = 0) -> None:
+    def __init__(self, env: AnyEnv, policy: Callable[[Any, Info], object], seat: int = 0) -> None:
         super().__init__(env)
         if not callable(policy):
             raise InvalidType(f"PlayAgainst policy: expected a function, got {shorten(policy)}")
@@ -80,7 +80,7 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
         begun = self._ended & lanes if self._mode is AutoresetMode.NEXT_STEP else np.zeros(self._lead, np.bool_)
         return self._others(step._replace(reward=self._gained(step.info)), going, over | begun)
 
-    def _answered(self, step: Step[Any]) -> Step[Any]:
+    def _answered(self, step: Step[object]) -> Step[object]:
         while not (step.terminated or step.truncated) and step.info["turn"] != self.seat:
             again: Step[Any] = Step(*self.env.step(self.policy(step.observation, step.info)))
             step = again._replace(reward=step.reward + float(again.info["rewards"][self.seat]))

@@ -54,7 +54,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
         given = TrackedOptions(options) if type(options) is dict and options else options
         if given is not options and isinstance(given, TrackedOptions):
             given.lend()
-        result: Any = self.env.reset(seed=seed, options=given)
+        result: object = self.env.reset(seed=seed, options=given)
         dropped = given.dropped() if given is not options and isinstance(given, TrackedOptions) else []
         if dropped:
             self._warn(f"reset options: expected to be read or refused, got {dropped}, which nobody looked at")
@@ -69,7 +69,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
 
     def step(self, action: ActT) -> Step[ObsT]:
         """Step, and look at the first result."""
-        result: Any = self.env.step(action)
+        result: object = self.env.step(action)
         if not self._step_checked:
             self._check_step(result)
             self._step_checked = True

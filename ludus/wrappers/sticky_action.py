@@ -45,7 +45,7 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
             raise InvalidArgument(
                 f"repeat_action_probability: expected at least 0 and less than 1, got {repeat_action_probability}"
             )
-        pair: Any = repeat_action_duration
+        pair: object = repeat_action_duration
         pair = (pair, pair) if isinstance(pair, int) else pair
         if not is_tuple(pair) or len(pair) != 2 or not 1 <= pair[0] <= pair[1]:
             raise InvalidArgument(
@@ -107,7 +107,7 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
         low, high = self.repeat_action_duration_range
         return int(rng.integers(int(low), int(high) + 1))
 
-    def _lanes_before_step(self, action: object) -> Any:
+    def _lanes_before_step(self, action: object) -> object:
         stepped, has = self.stepped, self._has
         # A lane that begins with this step takes no action.
         moving = ~self._ended if self._mode is AutoresetMode.NEXT_STEP else None

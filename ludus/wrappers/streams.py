@@ -110,7 +110,7 @@ class LaneStreams:
             rest, at, end = int(left[lane]), int(self._at[lane]), int(self._ends[lane])
             first = end - DRAWS_AHEAD
             self._drawn[first : first + rest] = self._drawn[at:end].copy()
-            raw: Any = self[lane].bit_generator.random_raw(DRAWS_AHEAD - rest)
+            raw: object = self[lane].bit_generator.random_raw(DRAWS_AHEAD - rest)
             self._drawn[first + rest : end] = raw < bound
             self._at[lane] = first
         self._left = int((self._ends - self._at).min())

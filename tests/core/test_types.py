@@ -28,6 +28,8 @@ def test_the_typed_program_runs() -> None:
     assert typed_program.wrapped() == 2.0
     assert typed_program.of_models() == 1.0
     assert typed_program.batched() == 4
+    assert typed_program.batched_as_known() == 6
+    assert typed_program.batch_of_any(typed_program.Walk).num_envs == 2
     assert typed_program.own_space() == 2
     assert 0.0 <= typed_program.samples() <= 1.0
     assert typed_program.size(typed_program.Named.observation_space) == 4

@@ -72,6 +72,24 @@ class Sums(Env[Question, Answer]):
         return Step.termination(Question(""), float(action.number == 2))
 
 
+class Pushed(Env[int, Row]):
+    """A place on a line of five, moved by a force."""
+
+    def __init__(self) -> None:
+        self.observation_space = Discrete(5)
+        self.action_space = Box(-1.0, 1.0, shape=(1,))
+        self._place = 2
+
+    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[int, Info]:
+        super().reset(seed=seed, options=options)
+        self._place = 2
+        return self._place, {}
+
+    def step(self, action: Row) -> Step[int]:
+        self._place = min(max(self._place + int(np.sign(action[0])), 0), 4)
+        return Step.transition(self._place, float(self._place))
+
+
 class Even(Space[int]):
     """A space of one's own, whose methods take what its values are."""
 
@@ -239,13 +257,39 @@ def of_models() -> float:
 
 def batched() -> int:
     """A batch is an environment, too."""
-    envs = ludus.make_vec(Walk, 2)
-    assert_type(envs, VectorEnv[Any, Any])
+    envs = ludus.make_vec(Walk, 2, executor="serial", length=4)
     assert_type(envs.num_envs, int)
     assert_type(envs.autoreset_mode, AutoresetMode)
+    first, _ = envs.reset(seed=0)
+    assert_type(first, Row)
+    envs.step([1, 0])
+    envs.step(envs.action_space.sample())
+    step = envs.step(first.argmax(axis=1))
+    assert_type(step, Step[Row])
+    assert_type(TimeLimit(envs, 9).step([1, 0]).observation, Row)
     other = SerialVectorEnv([Walk, Walk])
     observation, _ = other.reset(seed=0)
     return envs.num_envs + len(observation)
+
+
+def batched_as_known() -> int:
+    """Of a class of arrays or integers the batch is known; of others, and of an id, nothing is claimed."""
+    arms = ludus.make_vec(lambda: Pushed(), 2)
+    assert_type(arms, VectorEnv[npt.NDArray[np.int64], Row])
+    places, _ = arms.reset(seed=0)
+    assert_type(arms.step(np.ones((2, 1), np.float32)).observation, npt.NDArray[np.int64])
+    assert_type(ludus.make_vec(Sums, 2), VectorEnv[Any, Any])
+    assert_type(ludus.make_vec(Named, 2), VectorEnv[Any, Any])
+    assert_type(ludus.make_vec("CartPole-v1", 2), VectorEnv[Any, Any])
+    assert_type(ludus.make_vec([Walk, Walk]), VectorEnv[Any, Any])
+    return int(places.sum()) + len(arms.action_space.sample())
+
+
+def batch_of_any(kind: type[Env[Any, Any]]) -> VectorEnv[Any, Any]:
+    """A function over environments of whatever types claims none for their batch."""
+    envs = ludus.make_vec(kind, 2)
+    assert_type(envs, VectorEnv[Any, Any])
+    return envs
 
 
 def own_space() -> int:

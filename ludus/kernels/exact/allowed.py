@@ -9,7 +9,6 @@ import math
 import operator
 import random
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -34,9 +33,9 @@ ARRAYS = {
     *(np.isnan, np.isinf, np.isfinite, np.logical_and, np.logical_or, np.logical_not, np.logical_xor),
     *(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.ascontiguousarray),
 }
-FUNCTIONS: frozenset[Any] = frozenset({*MATH, *BUILTINS, *OPERATORS, *ARRAYS, *NATIVE, *REPLACED})
+FUNCTIONS: frozenset[object] = frozenset({*MATH, *BUILTINS, *OPERATORS, *ARRAYS, *NATIVE, *REPLACED})
 """What a rule may call."""
-INEXACT: frozenset[Any] = frozenset(
+INEXACT: frozenset[object] = frozenset(
     {math.gamma, math.lgamma, math.hypot, np.var, np.std, np.linspace, np.sort, np.median}
     | {np.clip, np.round, np.interp, np.cross, np.cumprod, sum, sorted}
 )
@@ -45,7 +44,7 @@ MOVING = ("copy", "reshape", "ravel", "flatten", "fill", "astype", "transpose")
 ARRAY_METHODS = frozenset((*MOVING, "any", "all", "argmax", "argmin", "nonzero", "cumsum"))
 LIST_METHODS = frozenset(["append", "pop", "extend", "insert", "reverse", "clear", "index", "count", "copy"])
 
-CURES: dict[Any, str] = {
+CURES: dict[object, str] = {
     math.hypot: "math.sqrt(x * x + y * y)",
     math.dist: "math.sqrt of the sum of squares",
     math.gamma: "a table of its values, or Rules(…, compiled=True)",

@@ -4,8 +4,9 @@ Compiled code reads 0 where the interpreter raises UnboundLocalError, and Numba 
 function leaves out by its place, whichever it was: both without a word.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
 
 from numba.core import ir
 from numba.core.analysis import compute_cfg_from_blocks
@@ -13,7 +14,7 @@ from numba.core.errors import ConstantInferenceError
 from numba.core.ir_utils import GuardException, get_definition
 
 from ludus.kernels.exact.names import refuse
-from ludus.kernels.numba_types import FunctionIR, IRStatement
+from ludus.kernels.numba_types import FunctionIR, IRBlock, IRExpr, IRStatement, IRVar
 
 __all__ = ["judge_bound", "judge_inner_calls"]
 
@@ -22,7 +23,7 @@ def judge_bound(func_ir: FunctionIR) -> None:
     """Refuse a variable that is read where a path leads to on which it was given no value."""
     graph = compute_cfg_from_blocks(func_ir.blocks)
     start = graph.entry_point()
-    known: dict[Any, set[str]] = {start: set()}
+    known: dict[int, set[str]] = {start: set()}
     waiting = [start]
     while waiting:  # until no block knows fewer: what all paths to it have given a value
         label = waiting.pop()
@@ -36,7 +37,7 @@ def judge_bound(func_ir: FunctionIR) -> None:
         _judge_block(func_ir.blocks[label], set(names))
 
 
-def _judge_block(block: Any, known: set[str]) -> None:
+def _judge_block(block: IRBlock, known: set[str]) -> None:
     for statement in block.body:
         for one in _read(statement):
             if one.name not in known and not one.name.startswith("$"):
@@ -46,7 +47,7 @@ def _judge_block(block: Any, known: set[str]) -> None:
             known.add(statement.target.name)
 
 
-def _read(statement: IRStatement) -> Any:
+def _read(statement: IRStatement) -> list[IRVar]:
     """The variables that a statement reads."""
     if not isinstance(statement, ir.Assign):
         return statement.list_vars()
@@ -54,7 +55,7 @@ def _read(statement: IRStatement) -> Any:
     return [value] if isinstance(value, ir.Var) else value.list_vars() if isinstance(value, ir.Expr) else []
 
 
-def _assignments(block: Any) -> Iterator[Any]:
+def _assignments(block: IRBlock) -> Iterator[ir.Assign]:
     return block.find_insts(ir.Assign)
 
 
@@ -71,7 +72,7 @@ def judge_inner_calls(func_ir: FunctionIR) -> None:
                 refuse(call.loc, got, f"its {wanted} arguments, or define it outside")
 
 
-def _inner(func_ir: FunctionIR, function: object) -> Any:
+def _inner(func_ir: FunctionIR, function: IRVar) -> IRExpr | None:
     """The expression that makes an inner function; None for others."""
     try:
         made = get_definition(func_ir, function)
@@ -80,7 +81,7 @@ def _inner(func_ir: FunctionIR, function: object) -> Any:
     return made if isinstance(made, ir.Expr) and made.op == "make_function" else None
 
 
-def _default_count(func_ir: FunctionIR, made: Any) -> int:
+def _default_count(func_ir: FunctionIR, made: IRExpr) -> int:
     defaults = made.defaults
     if defaults is None:
         return 0

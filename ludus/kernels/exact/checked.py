@@ -6,12 +6,14 @@ integers, which guard single instructions, are made where they are asked for.
 
 import math
 import operator
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numba.core import cgutils, types
 from numba.core import ir as statements
 from numba.core.analysis import compute_cfg_from_blocks
+from numba.core.compiler import CompileResult
 from numba.core.compiler_machinery import register_pass
 from numba.core.imputils import fix_returning_optional, impl_ret_new_ref
 from numba.core.lowering import Lower
@@ -38,10 +40,17 @@ BOUNDED = {
     *(math.copysign, math.asinh, math.acosh, math.radians),
 }
 """Never infinite for a finite argument."""
-ORDER = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!="}
+ORDER: dict[object, str] = {
+    operator.lt: "<",
+    operator.le: "<=",
+    operator.gt: ">",
+    operator.ge: ">=",
+    operator.eq: "==",
+    operator.ne: "!=",
+}
 SHIFTS = {operator.lshift, operator.rshift}
 DOMAIN: tuple[type[Exception], str] = (ValueError, "math domain error")
-WITH_OVERFLOW = {operator.add: "sadd", operator.sub: "ssub", operator.mul: "smul"}
+WITH_OVERFLOW: dict[object, str] = {operator.add: "sadd", operator.sub: "ssub", operator.mul: "smul"}
 LIMIT = float(2**63)
 MAX_SITES = 64
 """How many errors a word can hold."""
@@ -52,9 +61,12 @@ EXACT_INTEGER = 2**53
 class RuleLower(Lower):
     """From typed rules to LLVM, with checks."""
 
+    loc: IRLocation
+    metadata: Mapping[str, bool]
+
     # --- division, overflow ---
 
-    def lower_binop(self, resty: NumbaType, expr: IRExpr, op: Any) -> Any:
+    def lower_binop(self, resty: NumbaType, expr: IRExpr, op: object) -> LLVMValue:
         """An operator, checked."""
         plain = getattr(expr, "immutable_fn", op) if expr.op == "inplace_binop" else op
         left, right = self._plain(expr.lhs), self._plain(expr.rhs)
@@ -74,7 +86,7 @@ class RuleLower(Lower):
             self._check_narrow(found, resty, kind)
         return found
 
-    def _compared(self, expr: IRExpr, op: Any, *, whole_first: bool) -> Any:
+    def _compared(self, expr: IRExpr, op: object, *, whole_first: bool) -> LLVMValue:
         """An integer and a float, compared as the numbers they are: 2**53 + 1 is no float, and equals none."""
         builder = self.builder
         whole, number = (expr.lhs, expr.rhs) if whole_first else (expr.rhs, expr.lhs)
@@ -94,14 +106,14 @@ class RuleLower(Lower):
         above = compare(ORDER[op], *[(DOUBLE(0.0), DOUBLE(1.0)), (DOUBLE(1.0), DOUBLE(0.0))][not whole_first])
         return builder.select(same, exact, builder.select(beyond, above, rounded))
 
-    def _check_narrow(self, found: object, resty: NumbaType, kind: NumbaType) -> None:
+    def _check_narrow(self, found: LLVMValue, resty: NumbaType, kind: NumbaType) -> None:
         """NumPy's small integers wrap around; here that is an error."""
         value = self.context.cast(self.builder, found, resty, types.int64)
         above = self.builder.icmp_signed(">", value, WORD(kind.maxval))
         below = self.builder.icmp_signed("<", value, WORD(kind.minval))
         self._fail_if(self.builder.or_(above, below), OverflowError, f"an integer beyond {kind}")
 
-    def _check_divisor(self, divisor: LLVMValue, kind: NumbaType) -> None:
+    def _check_divisor(self, divisor: IRVar, kind: NumbaType) -> None:
         value, builder = self.loadvar(divisor.name), self.builder
         value = self.context.cast(builder, value, self.typeof(divisor.name), kind)
         if isinstance(kind, types.Float):
@@ -126,7 +138,7 @@ class RuleLower(Lower):
             beyond = builder.icmp_unsigned(">", builder.add(value, WORD(EXACT_INTEGER)), WORD(2 * EXACT_INTEGER))
             self._fail_if(beyond, OverflowError, "an integer beyond 2**53 has no exact quotient")
 
-    def _overflowing(self, resty: NumbaType, expr: IRExpr, name: str) -> Any:
+    def _overflowing(self, resty: NumbaType, expr: IRExpr, name: str) -> LLVMValue:
         builder = self.builder
         left, right = self._integer(expr.lhs), self._integer(expr.rhs)
         found = getattr(builder, f"{name}_with_overflow")(left, right)
@@ -134,7 +146,7 @@ class RuleLower(Lower):
         signature = self.fndesc.calltypes[expr]
         return self.context.cast(builder, builder.extract_value(found, 0), signature.return_type, resty)
 
-    def _shifted(self, resty: NumbaType, expr: IRExpr, op: object) -> Any:
+    def _shifted(self, resty: NumbaType, expr: IRExpr, op: object) -> LLVMValue:
         """A shift by any count: a processor's own takes 64 for 0."""
         builder = self.builder
         value, by = self._integer(expr.lhs), self._integer(expr.rhs)
@@ -153,13 +165,15 @@ class RuleLower(Lower):
 
     # --- indices ---
 
-    def lower_getitem(self, resty: NumbaType, expr: IRExpr, value: object, index: object, signature: Signature) -> Any:
+    def lower_getitem(
+        self, resty: NumbaType, expr: IRExpr, value: IRVar, index: IRVar, signature: Signature
+    ) -> LLVMValue:
         """An element, within bounds."""
         if self._is_rule:
             self._check_index(value, index)
         return super().lower_getitem(resty, expr, value, index, signature)
 
-    def lower_setitem(self, target_var: IRVar, index_var: IRVar, value_var: IRVar, signature: Signature) -> Any:
+    def lower_setitem(self, target_var: IRVar, index_var: IRVar, value_var: IRVar, signature: Signature) -> LLVMValue:
         """Set an element, within bounds, to a value that fits."""
         if self._is_rule:
             self._check_index(target_var, index_var)
@@ -167,7 +181,7 @@ class RuleLower(Lower):
             self._check_narrowing(target_var, value_var)
         return super().lower_setitem(target_var, index_var, value_var, signature)
 
-    def _check_index(self, of: Any, index: object) -> None:
+    def _check_index(self, of: IRVar, index: IRVar) -> None:
         kind = self._plain(of)
         if not isinstance(kind, types.Buffer):
             return
@@ -183,7 +197,7 @@ class RuleLower(Lower):
                 outside = builder.icmp_unsigned(">=", builder.add(number, length), builder.shl(length, WORD(1)))
             self._fail_if(outside, IndexError, "an index is out of bounds")
 
-    def _indices(self, index: Any) -> list[tuple[Any, Any, int]]:
+    def _indices(self, index: IRVar) -> list[tuple[LLVMValue, NumbaType, int]]:
         """The integers of an index and the axes they are for; those after an ellipsis are counted from behind."""
         value, kind = self.loadvar(index.name), self.typeof(index.name)
         if not isinstance(kind, types.BaseTuple):
@@ -194,11 +208,11 @@ class RuleLower(Lower):
         axes = [place if place < cut else place - len(pairs) for place in range(len(pairs))]
         return [(*pair, axis) for pair, axis in zip(pairs, axes, strict=True) if isinstance(pair[1], types.Integer)]
 
-    def _check_narrowing(self, target: IRVar, value: object) -> None:
+    def _check_narrowing(self, target: IRVar, value: IRVar) -> None:
         kind, given = self._plain(target), self._plain(value)
         if not isinstance(kind, types.Array) or not isinstance(given, types.Integer):
             return
-        dtype: Any = kind.dtype
+        dtype = kind.dtype
         if not isinstance(dtype, types.Integer) or _holds(dtype, given):
             return
         builder = self.builder
@@ -209,7 +223,7 @@ class RuleLower(Lower):
 
     # --- functions ---
 
-    def _lower_call_normal(self, fnty: NumbaType, expr: IRExpr, signature: Signature) -> Any:
+    def _lower_call_normal(self, fnty: NumbaType, expr: IRExpr, signature: Signature) -> LLVMValue:
         key = getattr(fnty, "typing_key", None)
         key = integer if isinstance(fnty, types.NumberClass) and isinstance(fnty.instance_type, types.Integer) else key
         if key in TO_INTEGER:
@@ -229,7 +243,7 @@ class RuleLower(Lower):
             self._check_result(expr, found, signature.return_type, key)
         return found
 
-    def _call_rule(self, fnty: NumbaType, expr: IRExpr, signature: Signature, compiled: Any) -> Any:
+    def _call_rule(self, fnty: NumbaType, expr: IRExpr, signature: Signature, compiled: CompileResult) -> LLVMValue:
         """Call a rule from the loop; where it fails, the lane's count of steps turns negative, so that it is known."""
         context, builder = self.context, self.builder
         args = self.fold_call_args(fnty, signature, expr.args, expr.vararg, expr.kws)
@@ -284,7 +298,7 @@ class RuleLower(Lower):
                     self._fail_if(unknown, ValueError, "a NaN is no integer")
                     self._fail(OverflowError, "a number that is no integer of 64 bits", self.loc)
 
-    def _check_result(self, expr: IRExpr, found: object, kind: NumbaType, key: Any) -> None:
+    def _check_result(self, expr: IRExpr, found: LLVMValue, kind: NumbaType, key: object) -> None:
         builder = self.builder
         if kind == types.int64 and key is power:
             failed = builder.icmp_signed("==", found, WORD(OVERFLOW_MARK))
@@ -303,7 +317,8 @@ class RuleLower(Lower):
         # A NaN that goes in may come out, and so may an infinity.
         undefined = builder.and_(known, builder.fcmp_unordered("uno", found, found))
         self._fail_later(undefined, ValueError, "math domain error")
-        if key is power or key.__name__ == math.pow.__name__:  # a pole, of which Python says one thing or another
+        named = getattr(key, "__name__", "")
+        if key is power or named == math.pow.__name__:  # a pole, of which Python says one thing or another
             zero = builder.fcmp_ordered("==", numbers[0], DOUBLE(0.0))
             pole = builder.and_(zero, builder.fcmp_ordered("<", numbers[1], DOUBLE(0.0)))
             error, message = (ZeroDivisionError, "0.0 to a negative power") if key is power else DOMAIN
@@ -317,21 +332,19 @@ class RuleLower(Lower):
 
     @property
     def _checks(self) -> bool:
-        metadata: Any = self.metadata
-        return metadata["ludus_checks"]
+        return self.metadata["ludus_checks"]
 
     @property
     def _is_rule(self) -> bool:
-        metadata: Any = self.metadata
-        return metadata["ludus_rule"]
+        return self.metadata["ludus_rule"]
 
-    def _plain(self, var: IRVar) -> Any:
+    def _plain(self, var: IRVar) -> NumbaType:
         return types.unliteral(self.typeof(var.name))
 
-    def _integer(self, var: IRVar) -> Any:
+    def _integer(self, var: IRVar) -> LLVMValue:
         return self.context.cast(self.builder, self.loadvar(var.name), self.typeof(var.name), types.int64)
 
-    def _float(self, var: IRVar) -> Any:
+    def _float(self, var: IRVar) -> LLVMValue:
         return self.context.cast(self.builder, self.loadvar(var.name), self._plain(var), types.float64)
 
     # --- errors ---
@@ -339,9 +352,9 @@ class RuleLower(Lower):
     def init(self) -> None:
         """Begin with a function."""
         super().init()
-        self._sites: list[tuple[type[Exception], str, Any]] = []
-        self._mask: Any = None
-        self._fault_block: Any = None
+        self._sites: list[tuple[type[Exception], str, IRLocation]] = []
+        self._mask: LLVMValue = None
+        self._fault_block: LLVMValue = None
         # In a loop an infinity may go round for ever: there an error is raised at once.
         self._defers = not compute_cfg_from_blocks(self.blocks).loops()
 
@@ -358,7 +371,7 @@ class RuleLower(Lower):
             builder.position_at_end(onward)
         super().lower_inst(inst)
 
-    def lower_function_body(self) -> Any:
+    def lower_function_body(self) -> LLVMValue:
         """All blocks, and the one that tells which error it was."""
         tail = super().lower_function_body()
         if self._fault_block is not None:
@@ -372,7 +385,7 @@ class RuleLower(Lower):
             self._fail(ArithmeticError, "an unknown error", self.loc)
         return tail
 
-    def _fault_mask(self) -> Any:
+    def _fault_mask(self) -> LLVMValue:
         if self._mask is None:
             self._mask = cgutils.alloca_once(self.builder, WORD, zfill=True)
         return self._mask
@@ -389,7 +402,7 @@ class RuleLower(Lower):
 
     def lower_dynamic_raise(self, inst: IRStatement) -> None:
         """An exception that tells numbers, each as a word; what they are is told after them, to whoever raises it."""
-        args, kinds, codes = list[Any](), list[Any](), ""
+        args, kinds, codes = list[LLVMValue](), list[NumbaType](), ""
         for one in inst.exc_args:
             kind = self._plain(one) if isinstance(one, statements.Var) else None
             if kind is None:
@@ -419,11 +432,11 @@ def _never_negative(kind: NumbaType) -> bool:
     return not kind.signed or (isinstance(kind, types.IntegerLiteral) and kind.literal_value >= 0)
 
 
-def _holds(wide: Any, narrow: Any) -> bool:
+def _holds(wide: NumbaType, narrow: NumbaType) -> bool:
     return wide.signed and wide.bitwidth >= narrow.bitwidth
 
 
-def _parts(kind: NumbaType) -> Any:
+def _parts(kind: NumbaType) -> Iterable[NumbaType]:
     return kind.types
 
 

@@ -1,9 +1,10 @@
 """The contract of rules, tried once: what a first reset and step give is what a compiled loop can hold."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from traceback import extract_tb
-from typing import Any, NamedTuple
+from types import CodeType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +19,10 @@ __all__ = ["Sample", "sample_of"]
 class Sample(NamedTuple):
     """One reset and one step, as the single environment would take them: what rules give is known by example."""
 
-    state: Any
-    given: tuple[Any, ...]
+    state: NamedTuple
+    given: tuple[object, ...]
     """What `step` gave."""
-    options: Any
+    options: "NamedTuple | None"
 
 
 def sample_of(rules: Rules, params: object, action: object) -> Sample:
@@ -52,7 +53,7 @@ def _tried(rules: Rules, params: object, action: object) -> Sample:
         )
     _check_state(rules, rules.step, found[0])
     if rules.inform is not None:
-        told: Any = rules.inform(state, params)
+        told: object = rules.inform(state, params)
         if isinstance(told, dict):
             _check_fields(rules.inform, tuple(told.values()), tuple(told))
         elif isinstance(told, tuple) and hasattr(told, "_fields"):
@@ -73,10 +74,10 @@ def _check_state(rules: Rules, rule: Callable[..., object], state: object) -> No
     _check_fields(rule, state, fields)
 
 
-def _check_fields(rule: Callable[..., object], values: Any, fields: tuple[str, ...]) -> None:
+def _check_fields(rule: Callable[..., object], values: Iterable[object], fields: tuple[str, ...]) -> None:
     for name, value in zip(fields, values, strict=True):
-        nested = getattr(value, "_fields", None)
-        if nested is not None:
+        nested: tuple[str, ...] | None = getattr(value, "_fields", None)
+        if isinstance(value, tuple) and nested is not None:
             _check_fields(rule, value, nested)
         elif not isinstance(value, tuple) and not _is_number(value):
             raise KernelError(
@@ -92,5 +93,5 @@ def _is_number(value: object) -> bool:
 
 
 def _at(rule: Callable[..., object]) -> str:
-    code: Any = getattr(rule, "__code__", None)
+    code: CodeType | None = getattr(rule, "__code__", None)
     return getattr(rule, "__name__", "rule") if code is None else place_of(code.co_filename, code.co_firstlineno)

@@ -3,7 +3,6 @@
 import struct
 from collections.abc import Iterator
 from traceback import extract_tb
-from typing import Any
 
 from ludus.kernels.exact.explanation import NOT_THE_USERS
 from ludus.kernels.exact.place import place_of
@@ -19,19 +18,19 @@ INTEGER, FLOAT, BOOLEAN, WRITTEN = "q", "d", "?", "-"
 """Numbers that are known when it is raised, and what is written out in the rule."""
 
 
-def numbered(arguments: tuple[Any, ...], memory: bytes) -> tuple[Any, ...]:
+def numbered(arguments: tuple[object, ...], memory: bytes) -> tuple[object, ...]:
     """The arguments of an exception that tells numbers, with those from the words they lie in.
 
     >>> numbered(("cell", None, NUMBERS + "-q"), struct.pack("=q", 3))
     ('cell', 3)
     """
-    codes = arguments[-1].removeprefix(NUMBERS)
+    codes = str(arguments[-1]).removeprefix(NUMBERS)
     told = iter(struct.unpack(f"={codes.replace(WRITTEN, '').replace(BOOLEAN, INTEGER)}", memory))
     found = (one if code == WRITTEN else next(told) for code, one in zip(codes, arguments[:-1], strict=True))
     return _told((*found, arguments[-1]))
 
 
-def _told(arguments: tuple[object, ...]) -> tuple[Any, ...]:
+def _told(arguments: tuple[object, ...]) -> tuple[object, ...]:
     """The arguments as the interpreter would tell them: without our own, and with bools that came as words."""
     if not arguments or not isinstance(arguments[-1], str) or not arguments[-1].startswith(NUMBERS):
         return arguments

@@ -4,25 +4,26 @@ All functions of a program are followed together, until nothing more is found: a
 """
 
 import operator
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numba.core import ir, types
 
 from ludus.kernels.exact.functions import REPLACED, power
-from ludus.kernels.exact.whole import Whole, joined, parts, promoted, shortened, spread
-from ludus.kernels.numba_types import IRExpr, IRVar, NumbaType
+from ludus.kernels.exact.whole import Finding, Whole, joined, parts, promoted, shortened, spread
+from ludus.kernels.numba_types import CallTypes, FunctionIR, IRExpr, IRVar, NumbaType, TypeMap
 from ludus.kernels.store import put_state
 
 __all__ = ["Flow", "Follower", "Typed", "named", "wholes"]
 
+Key = TypeVar("Key")
 SAME = ("exhaust_iter", "getiter", "iternext", "pair_first")
 NAMES = {id(stub): thing for thing, stub in REPLACED.items()}
 KEEPS = {operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod}
 
 
-def named(key: Any) -> Any:
+def named(key: object) -> object:
     """What a rule calls, where something else stands for it in compiled code.
 
     >>> named(REPLACED[np.tanh])
@@ -34,9 +35,9 @@ def named(key: Any) -> Any:
 class Typed(NamedTuple):
     """A function whose types are known."""
 
-    func_ir: Any
-    typemap: Any
-    calltypes: Any
+    func_ir: FunctionIR
+    typemap: TypeMap
+    calltypes: CallTypes
     rule: bool
     """Whether it is the user's own; the others are the text of the loop."""
 
@@ -44,12 +45,12 @@ class Typed(NamedTuple):
 class Flow:
     """What is known of every variable of a program's functions."""
 
-    def __init__(self, functions: dict[Any, Typed]) -> None:
+    def __init__(self, functions: Mapping[object, Typed]) -> None:
         self.functions = functions
-        self.known: dict[tuple[Any, str], Any] = {}
-        self.arguments: dict[Any, dict[int, Any]] = {}
-        self.returned: dict[Any, Any] = {}
-        self.columns: dict[str, Any] = {}
+        self.known: dict[tuple[object, str], Finding] = {}
+        self.arguments: dict[object, dict[int, Finding]] = {}
+        self.returned: dict[object, Finding] = {}
+        self.columns: dict[str, Finding] = {}
         self._changed = True
 
     def follow(self) -> None:
@@ -59,7 +60,7 @@ class Flow:
             for key, one in self.functions.items():
                 Follower(self, key, one).run()
 
-    def learn(self, table: dict[Any, Any], key: Any, found: Any) -> None:
+    def learn(self, table: dict[Key, Finding], key: Key, found: Finding) -> None:
         """Add to what is known."""
         before = table.get(key)
         after = joined(before, found)
@@ -90,18 +91,18 @@ class Follower:
 
     # --- what is known ---
 
-    def of(self, var: IRVar) -> Any:
+    def of(self, var: IRVar) -> Finding:
         """What is known of a variable."""
         return self.flow.known.get((self.key, var.name))
 
-    def kind(self, var: IRVar) -> Any:
+    def kind(self, var: IRVar) -> NumbaType:
         """A variable's type."""
         return types.unliteral(self.typed.typemap[var.name])
 
-    def _learn(self, var: IRVar, found: object) -> None:
+    def _learn(self, var: IRVar, found: Finding) -> None:
         self.flow.learn(self.flow.known, (self.key, var.name), found)
 
-    def _as(self, var: IRVar, kind: NumbaType) -> Any:
+    def _as(self, var: IRVar, kind: NumbaType) -> Finding:
         """What is known of a variable once it is of another type."""
         defined = self.typed.func_ir._definitions.get(var.name, [])
         place = getattr(defined[0], "loc", self.loc) if defined else self.loc
@@ -117,7 +118,7 @@ class Follower:
 
     # --- what an assignment gives ---
 
-    def _value(self, value: object, target: IRVar) -> Any:
+    def _value(self, value: object, target: IRVar) -> Finding:
         wanted = self.kind(target)
         if isinstance(value, ir.Var):
             return self._as(value, wanted)
@@ -125,52 +126,52 @@ class Follower:
             return self.flow.arguments.get(self.key, {}).get(value.index)
         if not isinstance(value, ir.Expr):
             return None
-        named: Callable[[Any, Any], Any] | None = getattr(self, f"_{value.op}", None)
+        named: Callable[[IRExpr, NumbaType], Finding] | None = getattr(self, f"_{value.op}", None)
         if named is not None:
             return named(value, wanted)
         if value.op in SAME:
             return self._elements(value.value) if value.op == "getiter" else self.of(value.value)
         return self._unknown(list(value.list_vars()), wanted)
 
-    def _cast(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _cast(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         return self._as(expr.value, wanted)
 
-    def _phi(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _phi(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         found = None
         for one in expr.incoming_values:
             if isinstance(one, ir.Var):
                 found = joined(found, self._as(one, wanted))
         return found
 
-    def _build_tuple(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _build_tuple(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         del wanted
         return shortened(tuple(self.of(one) for one in expr.items))
 
-    def _build_list(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _build_list(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         found = None
         for one in expr.items:
             found = joined(found, self._as(one, wanted.dtype))
         return found
 
-    def _getattr(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _getattr(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         del wanted
         kind, found = self.kind(expr.value), self.of(expr.value)
         fields = getattr(kind, "fields", ())
-        return found[fields.index(expr.attr)] if isinstance(found, tuple) and expr.attr in fields else None  # pyright: ignore[reportUnknownVariableType]
+        return found[fields.index(expr.attr)] if isinstance(found, tuple) and expr.attr in fields else None
 
-    def _static_getitem(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _static_getitem(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         kind, found = self.kind(expr.value), self.of(expr.value)
         if isinstance(kind, types.BaseTuple) and isinstance(expr.index, int):
-            return found[expr.index] if isinstance(found, tuple) else None  # pyright: ignore[reportUnknownVariableType]
+            return found[expr.index] if isinstance(found, tuple) else None
         return self._item(expr, wanted)
 
-    def _getitem(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _getitem(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         return self._item(expr, wanted)
 
-    def _typed_getitem(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _typed_getitem(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         return self._item(expr, wanted)
 
-    def _item(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _item(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         kind = self.kind(expr.value)
         if isinstance(kind, types.Array | types.CPointer):  # of the loop's: a column of the state
             return None if self.typed.rule or wanted != types.float64 else self.flow.columns.get(expr.value.name)
@@ -178,27 +179,27 @@ class Follower:
             return self.of(expr.value)
         return self._unknown([expr.value], wanted)
 
-    def _pair_second(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _pair_second(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         del expr, wanted
 
-    def _unary(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _unary(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         found = self.of(expr.value)
         if wanted != types.float64 or not isinstance(found, Whole):
             return None
         return Whole(None if found.values is None else frozenset(-one for one in found.values), found.place)
 
-    def _binop(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _binop(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         return self._number_of(expr.fn, [expr.lhs, expr.rhs], wanted)
 
-    def _inplace_binop(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _inplace_binop(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         return self._number_of(expr.immutable_fn, [expr.lhs, expr.rhs], wanted)
 
-    def _number_of(self, key: object, args: list[object], wanted: NumbaType) -> Any:
+    def _number_of(self, key: object, args: list[IRVar], wanted: NumbaType) -> Finding:
         """An integer of integers; whatever meets a float is one."""
         whole = self.whole(args)
         return None if key not in KEEPS or wanted != types.float64 or whole is None else Whole(None, whole.place)
 
-    def whole(self, args: list[Any]) -> Whole | None:
+    def whole(self, args: list[IRVar]) -> Whole | None:
         """Where every one of some numbers may be an integer, one of those that compiled code has as floats."""
         found = None
         for one in args:
@@ -211,7 +212,7 @@ class Follower:
 
     # --- calls ---
 
-    def _call(self, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _call(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         called = self.typed.typemap[expr.func.name]
         args = [*expr.args, *(one for _, one in expr.kws)]
         if isinstance(called, types.Dispatcher):
@@ -238,7 +239,7 @@ class Follower:
             return None
         return self._unknown(args, wanted)
 
-    def _of_rule(self, called: Any, expr: IRExpr, args: list[Any], wanted: NumbaType) -> Any:
+    def _of_rule(self, called: types.Dispatcher, expr: IRExpr, args: list[IRVar], wanted: NumbaType) -> Finding:
         key = called.dispatcher.py_func, tuple(self.typed.calltypes[expr].args)
         callee = self.flow.functions.get(key)
         if callee is None:
@@ -251,13 +252,13 @@ class Follower:
             self.flow.learn(table, names.index(name), self.of(one))
         return self.flow.returned.get(key)
 
-    def _record(self, called: Any, expr: IRExpr, wanted: NumbaType) -> Any:
+    def _record(self, called: NumbaType, expr: IRExpr, wanted: NumbaType) -> Finding:
         fields = called.instance_class._fields
-        found: dict[str, Any] = dict(zip(fields, expr.args, strict=False)) | dict(expr.kws)
+        found: dict[str, IRVar] = dict(zip(fields, expr.args, strict=False)) | dict(expr.kws)
         pairs = zip(fields, parts(wanted), strict=True)
         return shortened(tuple(self._as(found[name], kind) if name in found else None for name, kind in pairs))
 
-    def _extreme(self, args: list[object], wanted: NumbaType) -> Any:
+    def _extreme(self, args: list[IRVar], wanted: NumbaType) -> Finding:
         if wanted != types.float64:
             return None
         found = None
@@ -266,17 +267,16 @@ class Follower:
             found = joined(found, self._elements(one) if row else self._as(one, wanted))
         return found
 
-    def _method(self, expr: IRExpr, args: list[object]) -> None:
+    def _method(self, expr: IRExpr, args: list[IRVar]) -> None:
         defined = self.typed.func_ir._definitions.get(expr.func.name, [])
         held = defined[0].value if defined and isinstance(defined[0], ir.Expr) else None
         if held is not None and isinstance(self.kind(held), types.List):
             for one in args:
                 self._into_list(held, one)
 
-    def _into_list(self, target: IRVar, value: object) -> None:
+    def _into_list(self, target: IRVar, value: IRVar) -> None:
         """What is put into a list is in it under all of its names."""
-        element: Any = self.kind(target)
-        found = self._as(value, element.dtype)
+        found = self._as(value, self.kind(target).dtype)
         met: set[str] = set()
         while target.name not in met:
             met.add(target.name)
@@ -284,33 +284,33 @@ class Follower:
             defined = self.typed.func_ir._definitions.get(target.name, [])
             target = next((one for one in defined if isinstance(one, ir.Var)), target)
 
-    def _store(self, key: object, args: list[Any]) -> None:
+    def _store(self, key: object, args: list[IRVar]) -> None:
         """A number of the state, which the next step reads as a float."""
-        kind: Any = self.kind(args[0]) if key is put_state else None
+        kind = self.kind(args[0]) if key is put_state else None
         if isinstance(kind, types.CPointer) and kind.dtype == types.float64:
             self.flow.learn(self.flow.columns, args[0].name, self._as(args[2], types.float64))
 
     # --- what is not followed further ---
 
-    def _elements(self, var: IRVar) -> Any:
+    def _elements(self, var: IRVar) -> Finding:
         """What is known of the elements of a row."""
         kind, found = self.kind(var), self.of(var)
         if not isinstance(kind, types.BaseTuple) or not isinstance(found, tuple):
-            return found  # pyright: ignore[reportUnknownVariableType]
+            return found
         every = None
-        for one in found:  # pyright: ignore[reportUnknownVariableType]
+        for one in found:
             every = joined(every, one)
         return every
 
-    def _unknown(self, args: list[object], wanted: NumbaType) -> Any:
+    def _unknown(self, args: list[IRVar], wanted: NumbaType) -> Finding:
         first = next((one for arg in args for one in wholes(self.of(arg))), None)
         return None if first is None else spread(wanted, first)
 
 
-def wholes(found: object) -> Iterator[Whole]:
+def wholes(found: Finding) -> Iterator[Whole]:
     """Every float of a value that may be whole."""
     if isinstance(found, Whole):
         yield found
     elif isinstance(found, tuple):
-        for one in found:  # pyright: ignore[reportUnknownVariableType]
+        for one in found:
             yield from wholes(one)

@@ -3,7 +3,7 @@
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numba.core import cgutils, types
@@ -53,10 +53,11 @@ UFUNCS: tuple[np.ufunc, ...] = (
 register_loops(UFUNCS)
 register_loops([np.add, np.multiply])
 
-Stub = Callable[..., Any]
+Chooser = TypeVar("Chooser", bound=Callable[..., Implementation])
+Stub = Callable[..., Compiled]
 
 
-def stands_for(stub: Stub) -> Any:
+def stands_for(stub: Stub) -> Callable[[Chooser], Chooser]:
     """Says what a function is in compiled code; compiled once, whether its caller is written into the loop or not."""
     return overload(stub, strict=False, jit_options={"forceinline": False})
 
@@ -67,16 +68,14 @@ def stands_for(stub: Stub) -> Any:
 def _exact_ufunc(ufunc: np.ufunc) -> Stub:
     """What stands for a ufunc in compiled rules."""
 
-    def stub(*args: Any) -> Any:
+    def stub(*args: Compiled) -> Compiled:
         return ufunc(*args)
 
     stub.__name__ = stub.__qualname__ = ufunc.__name__
     stands_for(stub)(_of_one(ufunc) if ufunc.nin == 1 else _of_two(ufunc))
     # Of numbers it is written into its caller: a function of its own would take the compiler a tenth of a second.
-    typed: Any = type_callable(stub)
-    typed(lambda _: _typed_one(ufunc) if ufunc.nin == 1 else _typed_two(ufunc))
-    lowered: Any = lower_builtin(stub, types.VarArg(types.Any))
-    lowered(scalar_loop(ufunc))
+    type_callable(stub)(lambda _: _typed_one(ufunc) if ufunc.nin == 1 else _typed_two(ufunc))
+    lower_builtin(stub, types.VarArg(types.Any))(scalar_loop(ufunc))
     return stub
 
 
@@ -88,7 +87,7 @@ def _typed_two(ufunc: np.ufunc) -> Stub:
     return lambda x, y: _of_numbers(ufunc, x, y)
 
 
-def _of_numbers(ufunc: np.ufunc, *kinds: NumbaType) -> Any:
+def _of_numbers(ufunc: np.ufunc, *kinds: NumbaType) -> NumbaType | None:
     """What a ufunc gives for numbers; None where its other form is meant."""
     char = _common(*kinds)
     if any(isinstance(one, types.Array) for one in kinds) or _whole(ufunc, *kinds):
@@ -97,7 +96,7 @@ def _of_numbers(ufunc: np.ufunc, *kinds: NumbaType) -> Any:
 
 
 def _of_one(ufunc: np.ufunc) -> Stub:
-    def choose(x: object) -> Any:
+    def choose(x: NumbaType) -> Implementation:
         char, array = _common(x), isinstance(x, types.Array)
         if _whole(ufunc, x):
             return lambda x: ufunc(x)
@@ -106,7 +105,7 @@ def _of_one(ufunc: np.ufunc) -> Stub:
         to = np.dtype(char).type
         every, contiguous = apply_loop(ufunc, char), _laid_out(x, to)
 
-        def of_array(x: Any) -> Any:
+        def of_array(x: Compiled) -> Compiled:
             row = contiguous(x)
             out = np.empty(x.shape, to)
             every(row, out)
@@ -118,7 +117,7 @@ def _of_one(ufunc: np.ufunc) -> Stub:
 
 
 def _of_two(ufunc: np.ufunc) -> Stub:
-    def choose(x: object, y: object) -> Any:
+    def choose(x: NumbaType, y: NumbaType) -> Implementation:
         char = _common(x, y)
         if _whole(ufunc, x, y):
             return lambda x, y: ufunc(x, y)
@@ -129,25 +128,25 @@ def _of_two(ufunc: np.ufunc) -> Stub:
     return choose
 
 
-def _binary(ufunc: np.ufunc, char: str, x: Any, y: Any) -> Any:
+def _binary(ufunc: np.ufunc, char: str, x: NumbaType, y: NumbaType) -> Implementation:
     left, right, to = isinstance(x, types.Array), isinstance(y, types.Array), np.dtype(char).type
     if (not left and not right) or (left and right and x.ndim != y.ndim):
         return None
     every, as_left, as_right = apply_loop(ufunc, char), _laid_out(x, to), _laid_out(y, to)
 
-    def both(x: Any, y: Any) -> Any:
+    def both(x: Compiled, y: Compiled) -> Compiled:
         if x.shape != y.shape:
             raise ValueError("expected arrays of one shape")
         out = np.empty(x.shape, to)
         every(as_left(x), as_right(y), out)
         return out
 
-    def first(x: Any, y: Any) -> Any:
+    def first(x: Compiled, y: Compiled) -> Compiled:
         out = np.empty(x.shape, to)
         every(as_left(x), to(y), out)
         return out
 
-    def second(x: Any, y: Any) -> Any:
+    def second(x: Compiled, y: Compiled) -> Compiled:
         out = np.empty(y.shape, to)
         every(to(x), as_right(y), out)
         return out
@@ -155,7 +154,7 @@ def _binary(ufunc: np.ufunc, char: str, x: Any, y: Any) -> Any:
     return (both if right else first) if left else second
 
 
-def _laid_out(x: object, to: object) -> Any:
+def _laid_out(x: NumbaType, to: type[np.generic]) -> Stub:
     """What makes of an array one that loops can run over; each step takes the compiler a while, and most need none."""
     dense = getattr(x, "layout", "C") == "C"
     if _element(x) == types.int64:
@@ -175,7 +174,7 @@ def _whole(ufunc: np.ufunc, *kinds: NumbaType) -> bool:
     return ufunc in WHOLE and all(_element(one) == types.int64 for one in kinds)
 
 
-def _element(kind: NumbaType) -> Any:
+def _element(kind: NumbaType) -> NumbaType:
     plain = types.unliteral(kind)
     return plain.dtype if isinstance(plain, types.Array) else plain
 
@@ -183,32 +182,32 @@ def _element(kind: NumbaType) -> Any:
 # --- sums, and the like, of arrays ---
 
 
-def _sum(a: Any) -> Any:
+def _sum(a: Compiled) -> Compiled:
     return np.sum(a)
 
 
-def _mean(a: Any) -> Any:
+def _mean(a: Compiled) -> Compiled:
     return np.mean(a)
 
 
-def _prod(a: Any) -> Any:
+def _prod(a: Compiled) -> Compiled:
     return np.prod(a)
 
 
-def _max(a: Any) -> Any:
+def _max(a: Compiled) -> Compiled:
     return np.max(a)
 
 
-def _min(a: Any) -> Any:
+def _min(a: Compiled) -> Compiled:
     return np.min(a)
 
 
-def _rows(a: object) -> bool:
+def _rows(a: NumbaType) -> bool:
     """Whether an array lies in memory as it is read: NumPy sums others in an order of its own."""
     return isinstance(a, types.Array) and (a.layout == "C" or a.ndim == 1)
 
 
-def _counted(a: Any) -> bool:
+def _counted(a: NumbaType) -> bool:
     return isinstance(a, types.Array) and isinstance(a.dtype, types.Integer | types.Boolean)
 
 
@@ -251,7 +250,7 @@ def _mean_of(a: NumbaType) -> Implementation:
 
 
 def _extreme(ufunc: np.ufunc, native: Stub) -> Stub:
-    def choose(a: Any) -> Any:
+    def choose(a: NumbaType) -> Implementation:
         if _counted(a) and not isinstance(a.dtype, types.Boolean):
             return lambda a: native(a)
         char = char_of(_element(a))
@@ -259,7 +258,7 @@ def _extreme(ufunc: np.ufunc, native: Stub) -> Stub:
             return None
         reduced = reduce_loop(ufunc, char)
 
-        def of_row(a: Any) -> Any:
+        def of_row(a: Compiled) -> Compiled:
             if a.size == 0:
                 raise ValueError("expected an array with elements, got an empty one")
             row = a.reshape(a.size)
@@ -280,7 +279,7 @@ stands_for(_min)(_extreme(np.minimum, np.min))
 SINGLE, DOUBLE = (types.float32, ir.FloatType()), (types.float64, ir.DoubleType())
 
 
-def _from_libm(name: str, count: int, number: tuple[Any, Any] = DOUBLE) -> Any:
+def _from_libm(name: str, count: int, number: tuple[NumbaType, object] = DOUBLE) -> Stub:
     """A function of libm, as CPython and NumPy's scalars call it."""
     symbol = libm_symbol(name)
     kind, value = number
@@ -298,13 +297,13 @@ def _from_libm(name: str, count: int, number: tuple[Any, Any] = DOUBLE) -> Any:
         del typing_context, x, y
         return kind(kind, kind), build
 
-    return intrinsic(of_one if count == 1 else of_two)
+    return intrinsic(of_one) if count == 1 else intrinsic(of_two)
 
 
 _pow, _powf = _from_libm("pow", 2), _from_libm("powf", 2, SINGLE)
 
 
-def power(x: Any, y: Any) -> Any:
+def power(x: Compiled, y: Compiled) -> Compiled:
     """What `x ** y` is in compiled rules."""
     return x**y
 
@@ -344,20 +343,20 @@ def whole_power(x: Compiled, y: Compiled) -> Compiled:
     return found
 
 
-def _math_function(function: Any, count: int) -> Stub:
+def _math_function(function: Callable[..., float], count: int) -> Stub:
     """What stands for a function of `math` that is libm's."""
 
-    def stub(*args: Any) -> Any:
+    def stub(*args: Compiled) -> Compiled:
         return function(*args)
 
     stub.__name__ = stub.__qualname__ = function.__name__
     stub.__module__ = "math"
     called = _from_libm(function.__name__, count)
 
-    def of_one(x: Any) -> Any:
+    def of_one(x: NumbaType) -> Implementation:
         return (lambda x: called(np.float64(x))) if _real(x) else None
 
-    def of_two(x: Any, y: Any) -> Any:
+    def of_two(x: NumbaType, y: NumbaType) -> Implementation:
         return (lambda x, y: called(np.float64(x), np.float64(y))) if _real(x) and _real(y) else None
 
     stands_for(stub)(of_one if count == 1 else of_two)
@@ -368,7 +367,7 @@ def _real(kind: NumbaType) -> bool:
     return types.unliteral(kind) in (types.float64, types.int64)
 
 
-def _float(x: Any) -> Any:
+def _float(x: Compiled) -> Compiled:
     return float(x)
 
 
@@ -379,7 +378,7 @@ def _float_of(x: NumbaType) -> Implementation:
     return None
 
 
-def integer(x: Any) -> Any:
+def integer(x: Compiled) -> Compiled:
     """What `int(x)` is in compiled rules."""
     return int(x)
 
@@ -391,7 +390,7 @@ def _integer_of(x: NumbaType) -> Implementation:
     return None
 
 
-REPLACED: dict[Any, Any] = {
+REPLACED: dict[object, Stub] = {
     **{ufunc: _exact_ufunc(ufunc) for ufunc in UFUNCS},
     np.sum: _sum,
     np.mean: _mean,
@@ -406,5 +405,5 @@ REPLACED: dict[Any, Any] = {
     int: integer,
 }
 """What stands in compiled rules for what they name."""
-METHODS: dict[str, Any] = {"sum": _sum, "mean": _mean, "prod": _prod, "max": _max, "min": _min}
+METHODS: dict[str, Stub] = {"sum": _sum, "mean": _mean, "prod": _prod, "max": _max, "min": _min}
 """What stands for the methods of arrays."""

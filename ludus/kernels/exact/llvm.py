@@ -1,10 +1,12 @@
 """LLVM, as Numba has it: no dependency of our own, and never another version than the one that compiles."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from numba.core import cgutils, codegen
 
-__all__ = ["binding", "ir"]
+if TYPE_CHECKING:
+    from llvmlite import binding, ir
+else:
+    ir, binding = vars(cgutils)["ir"], vars(codegen)["ll"]
 
-ir: Any = vars(cgutils)["ir"]
-binding: Any = vars(codegen)["ll"]
+__all__ = ["binding", "ir"]

@@ -5,8 +5,8 @@ Writing them again would follow one machine; calling them follows every machine.
 the ufunc object holds, under a symbol, so that machine code on disk stays valid.
 """
 
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numba.core import cgutils, types
@@ -17,6 +17,7 @@ from ludus.kernels.exact.llvm import ir
 from ludus.kernels.exact.symbols import loop_symbol
 from ludus.kernels.numba_types import (
     Builder,
+    Compiled,
     Intrinsic,
     LLVMValue,
     LLVMValues,
@@ -38,7 +39,7 @@ def char_of(kind: NumbaType) -> str | None:
     return CHARS.get(kind)
 
 
-def kind_of(char: str) -> Any:
+def kind_of(char: str) -> NumbaType:
     """The type of a letter."""
     return types.float64 if char == "d" else types.float32
 
@@ -52,7 +53,7 @@ def has_loop(ufunc: np.ufunc, char: str) -> bool:
     return ufunc.nout == 1 and f"{char * ufunc.nin}->{char}" in ufunc.types
 
 
-def register_loops(ufuncs: Any) -> None:
+def register_loops(ufuncs: Iterable[np.ufunc]) -> None:
     """Give every loop its symbol: machine code that comes from disk looks for them."""
     for ufunc in ufuncs:
         for char in CHARS.values():
@@ -61,7 +62,7 @@ def register_loops(ufuncs: Any) -> None:
 
 
 def _call(
-    builder: Builder, ufunc: np.ufunc, char: str, *, pointers: LLVMValue, strides: LLVMValue, count: LLVMValue
+    builder: Builder, ufunc: np.ufunc, char: str, *, pointers: LLVMValues, strides: LLVMValues, count: LLVMValue
 ) -> None:
     """Emit the call of a loop over `count` elements."""
     name, takes_data = loop_symbol(ufunc, char)
@@ -74,7 +75,7 @@ def _call(
     length = cgutils.alloca_once(builder, WORD)
     builder.store(count, length)
     kind = ir.FunctionType(ir.VoidType(), [POINTER.as_pointer(), WORD.as_pointer(), WORD.as_pointer(), POINTER])
-    data: Any = ir.Constant(POINTER, None)
+    data: LLVMValue = ir.Constant(POINTER, None)
     if takes_data:
         data = module.globals.get(f"{name}_data") or cgutils.add_global_variable(module, BYTE, f"{name}_data")
         data.linkage = "external"
@@ -83,7 +84,7 @@ def _call(
     builder.call(function, [*arguments, data])
 
 
-def scalar_loop(ufunc: np.ufunc) -> Any:
+def scalar_loop(ufunc: np.ufunc) -> Callable[..., LLVMValue]:
     """What emits the call of a ufunc on single numbers."""
     zero = WORD(0)  # as NumPy has it where there is one element: some loops choose their way by the stride
 
@@ -99,13 +100,13 @@ def scalar_loop(ufunc: np.ufunc) -> Any:
 
 
 @cache
-def apply_loop(ufunc: np.ufunc, char: str) -> Any:
+def apply_loop(ufunc: np.ufunc, char: str) -> Callable[..., Compiled]:
     """The ufunc over arrays that are contiguous, and numbers, into the last array, as an intrinsic."""
 
     def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
         pointers, strides = [], []
         size = WORD({"d": 8, "f": 4}[char])
-        count: Any = WORD(1)
+        count: LLVMValue = WORD(1)
         out = make_array(signature.args[-1])(context, builder, args[-1])
         for length in cgutils.unpack_tuple(builder, out.shape):
             count = builder.mul(count, length)
@@ -128,11 +129,11 @@ def apply_loop(ufunc: np.ufunc, char: str) -> Any:
         del typing_context
         return types.none(x, y, out), build
 
-    return intrinsic(of_one if ufunc.nin == 1 else of_two)
+    return intrinsic(of_one) if ufunc.nin == 1 else intrinsic(of_two)
 
 
 @cache
-def reduce_loop(ufunc: np.ufunc, char: str) -> Any:
+def reduce_loop(ufunc: np.ufunc, char: str) -> Callable[..., Compiled]:
     """`ufunc.reduce` over an array of one axis from a first value on, as an intrinsic: pairwise where NumPy's is."""
     kind = kind_of(char)
 

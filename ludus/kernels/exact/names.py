@@ -2,12 +2,14 @@
 
 import math
 import operator
+from collections.abc import Callable, Hashable
 from enum import Enum, IntEnum
 from types import FunctionType, ModuleType
-from typing import Any, NoReturn
+from typing import NamedTuple, NoReturn, TypeGuard
 
 import numpy as np
 from numba.core import ir
+from numba.core.dispatcher import Dispatcher
 from numba.core.ir_utils import build_definitions, mk_unique_var
 
 from ludus.errors import KernelError
@@ -16,12 +18,12 @@ from ludus.kernels.exact.functions import METHODS, REPLACED, power
 from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.program import RuleProgram
 from ludus.kernels.exact.record import check_record
-from ludus.kernels.numba_types import FunctionIR, IRLocation, IRStatement, NumbaType
+from ludus.kernels.numba_types import FunctionIR, IRExpr, IRLocation, IRStatement, IRVar
 
 __all__ = ["refuse", "replace_names"]
 
 CONSTANTS = (int, float, bool, complex, np.generic, np.ndarray, type(None), type(...))
-DTYPES = {int: np.int64, float: np.float64, bool: np.bool_}
+DTYPES: dict[object, type[np.generic]] = {int: np.int64, float: np.float64, bool: np.bool_}
 """What Python's types mean where they are not called: `np.zeros(3, int)`."""
 NUMBAS = (math, np)
 """Modules whose names Numba resolves by itself."""
@@ -47,15 +49,15 @@ class _Names:
     def __init__(self, func_ir: FunctionIR, program: RuleProgram) -> None:
         self.func_ir, self.program = func_ir, program
         self.called: set[str] = set()
-        self.known: dict[str, Any] = {}
+        self.known: dict[str, object] = {}
         """What each variable holds that holds something from outside."""
 
     def replace(self) -> None:
         called = {one.func.name for block in self.func_ir.blocks.values() for one in block.find_exprs(op="call")}
         self.called = called
-        methods: dict[str, Any] = {}
+        methods: dict[str, IRExpr] = {}
         for block in self.func_ir.blocks.values():
-            body: list[Any] = []
+            body: list[IRStatement] = []
             for statement in block.body:
                 if isinstance(statement, ir.Print):
                     refuse(statement.loc, "print", cure_of(print))
@@ -64,7 +66,9 @@ class _Names:
                 body.append(statement)
             block.body = body
 
-    def _assign(self, statement: IRStatement, called: set[str], methods: dict[str, Any], body: list[Any]) -> None:
+    def _assign(
+        self, statement: IRStatement, called: set[str], methods: dict[str, IRExpr], body: list[IRStatement]
+    ) -> None:
         value, target = statement.value, statement.target
         if isinstance(value, ir.Global | ir.FreeVar):
             self._load(statement, value.name, value.value)
@@ -80,8 +84,8 @@ class _Names:
                 statement.value = self._call(METHODS[held.attr], [held.value, *value.args], value, body)
             elif value.op == "call" and value.kws and self.known.get(value.func.name) is enumerate:
                 refuse(value.loc, "enumerate with a named argument", "enumerate(row, 1)")
-            elif value.op == "call" and _is_record(self.known.get(value.func.name)):
-                statement.value = self._filled(self.known[value.func.name], value, body)
+            elif value.op == "call" and _is_record(record := self.known.get(value.func.name)):
+                statement.value = self._filled(record, value, body)
             elif value.op in DISPLAYS:
                 refuse(value.loc, *DISPLAYS[value.op])
             elif value.op in ("binop", "inplace_binop") and value.fn in PRODUCTS:
@@ -91,20 +95,22 @@ class _Names:
             elif value.op in ("binop", "inplace_binop") and value.fn in POWERS:
                 statement.value = self._call(power, [value.lhs, value.rhs], value, body)
 
-    def _call(self, function: Any, args: list[Any], before: Any, body: list[Any]) -> Any:
+    def _call(
+        self, function: Callable[..., object], args: list[IRVar], before: IRExpr, body: list[IRStatement]
+    ) -> IRExpr:
         if before.op == "call" and before.kws:
             refuse(before.loc, f"{function.__name__.strip('_')} with options", "a loop, or the function without them")
         held = ir.Var(body[-1].target.scope if body else args[0].scope, mk_unique_var("$exact"), before.loc)
         body.append(ir.Assign(ir.Global(function.__name__, function, before.loc), held, before.loc))
         return ir.Expr.call(held, args, (), before.loc)
 
-    def _filled(self, kind: NumbaType, call: Any, body: list[Any]) -> Any:
+    def _filled(self, kind: type[NamedTuple], call: IRExpr, body: list[IRStatement]) -> IRExpr:
         """The call of a NamedTuple class with the defaults that it leaves out, which Numba does not add."""
         given = {*kind._fields[: len(call.args)], *(name for name, _ in call.kws)}
         missing = [name for name in kind._fields if name not in given]
         if call.vararg is not None or not missing:
             return call
-        added: list[tuple[str, Any]] = []
+        added: list[tuple[str, IRVar]] = []
         for name in missing:
             value = kind._field_defaults.get(name)
             if not isinstance(value, bool | int | float):
@@ -114,7 +120,7 @@ class _Names:
             added.append((name, held))
         return ir.Expr.call(call.func, call.args, (*call.kws, *added), call.loc)
 
-    def _attribute(self, statement: IRStatement, value: Any) -> None:
+    def _attribute(self, statement: IRStatement, value: IRExpr) -> None:
         owner = self.known[value.value.name]
         if not isinstance(owner, ModuleType):
             return
@@ -122,7 +128,7 @@ class _Names:
             refuse(value.loc, f"{owner.__name__}.{value.attr}, which does not exist", "a name that does")
         self._load(statement, value.attr, getattr(owner, value.attr))
 
-    def _load(self, statement: IRStatement, name: str, thing: Any) -> None:
+    def _load(self, statement: IRStatement, name: str, thing: object) -> None:
         loc, target = statement.loc, statement.target
         if isinstance(thing, ModuleType):
             if thing is np.random or thing is np.linalg or thing.__name__ in ("random", "os", "sys", "time", "io"):
@@ -150,10 +156,10 @@ class _Names:
             # Of a module of the user's own: the value itself is what is meant.
             statement.value = ir.Global(name, thing, loc)
 
-    def _is_numbas(self, value: Any) -> bool:
+    def _is_numbas(self, value: IRExpr) -> bool:
         return self.known[value.value.name] in NUMBAS
 
-    def _function(self, thing: FunctionType, loc: IRLocation) -> Any:
+    def _function(self, thing: FunctionType, loc: IRLocation) -> Dispatcher:
         home = (thing.__module__ or "").partition(".")[0]
         if home in ("numpy", "random", "builtins"):
             refuse(loc, name_of(thing), cure_of(thing))
@@ -193,11 +199,11 @@ def _shown(name: str, thing: object) -> str:
     return shown if shown.endswith(name) else f"{name} ({shown})"
 
 
-def _is_record(thing: object) -> bool:
+def _is_record(thing: object) -> TypeGuard[type[NamedTuple]]:
     return isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields")
 
 
-def _hashable(thing: Any) -> bool:
+def _hashable(thing: object) -> TypeGuard[Hashable]:
     try:
         hash(thing)
     except TypeError:

@@ -1,7 +1,5 @@
 """Small integers, such as a board's: of fewer bits than an integer of Python's has in compiled code."""
 
-from typing import Any
-
 from numba.core import types
 
 from ludus.kernels.numba_types import NumbaType
@@ -18,6 +16,6 @@ def is_narrow(kind: NumbaType) -> bool:
     return isinstance(kind, types.Integer) and int(kind.bitwidth) < 64  # type: ignore[attr-defined]
 
 
-def narrow_of(*kinds: NumbaType) -> Any:
+def narrow_of(*kinds: NumbaType) -> NumbaType | None:
     """The first type of small integers among some; None where there is none."""
     return next((one for one in kinds if is_narrow(one)), None)

@@ -5,8 +5,9 @@ In compiled code a number has one type. Interpreted, `x + 1` depends on whether 
 rule has to say which is meant.
 """
 
+from __future__ import annotations
+
 import operator
-from typing import Any
 
 import numpy as np
 from numba.core import ir, types
@@ -17,7 +18,7 @@ from ludus.kernels.exact.functions import METHODS, NATIVE, REPLACED, integer
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import is_narrow, narrow_of
 from ludus.kernels.exact.program import RuleProgram
-from ludus.kernels.numba_types import CallTypes, FunctionIR, IRExpr, IRStatement, IRVar, NumbaType, TypeMap
+from ludus.kernels.numba_types import CallTypes, FunctionIR, IRExpr, IRLocation, IRStatement, IRVar, NumbaType, TypeMap
 
 __all__ = ["judge_rule"]
 
@@ -49,7 +50,7 @@ def judge_rule(func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, prog
 class _Judge:
     def __init__(self, func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, program: RuleProgram) -> None:
         self.func_ir, self.typemap, self.calltypes, self.program = func_ir, typemap, calltypes, program
-        self.loc: Any = None
+        self.loc: IRLocation = func_ir.loc
 
     def statement(self, statement: IRStatement) -> None:
         """Judge one statement."""
@@ -207,10 +208,10 @@ class _Judge:
 
     # --- indices, stores, branches ---
 
-    def _judge_index(self, value: object, index: Any) -> None:
+    def _judge_index(self, value: IRVar, index: IRVar | None) -> None:
         if not isinstance(self._kind(value), types.Array) or index is None:
             return
-        kind: Any = self.typemap[index.name]
+        kind = self.typemap[index.name]
         parts = getattr(kind, "types", None) or [kind]
         if any(isinstance(one, types.Array | types.List) for one in parts):
             refuse(self.loc, "an array as an index", "a loop, or np.where")
@@ -281,7 +282,7 @@ class _Judge:
 
     def _judge_filled(self, key: object, expr: IRExpr) -> None:
         """What fills a new array of small integers: NumPy refuses what does not fit, compiled code cuts it."""
-        dtype: Any = getattr(self.calltypes[expr].return_type, "dtype", None)
+        dtype: NumbaType = getattr(self.calltypes[expr].return_type, "dtype", None)
         if key in (np.full, np.full_like):
             self._judge_fits(expr.args[1], dtype)
             return
@@ -296,7 +297,7 @@ class _Judge:
             self._judge_fits(expr.args[0], dtype)
 
     def _judge_fits(self, var: IRVar, dtype: NumbaType) -> None:
-        given: Any = self._kind(var)
+        given = self._kind(var)
         given = getattr(given, "dtype", given)
         if not is_narrow(dtype) or not isinstance(given, types.Integer) or given == dtype:
             return
@@ -337,13 +338,13 @@ class _Judge:
         if isinstance(ours, types.Integer) != (theirs.kind in "iu"):
             refuse(self.loc, f"{name_of(key)} of integers, of which NumPy makes {theirs}", "float(x)")
 
-    def _judge_arguments(self, key: Any, kinds: list[NumbaType], expr: IRExpr) -> None:
+    def _judge_arguments(self, key: object, kinds: list[NumbaType], expr: IRExpr) -> None:
         elements = [_element(one) for one in kinds if _numeric(one)]
         if key is range and not all(isinstance(one, types.Integer) for one in kinds):
             refuse(self.loc, f"range of {kinds[0]}", "range(int(x))")
         if key is round and len(kinds) > 1:
             refuse(self.loc, "round with digits", "round(x * 100) / 100")
-        if getattr(key, "__module__", "") == "math" and len(kinds) > 1 and key.__name__ == "log":
+        if getattr(key, "__module__", "") == "math" and len(kinds) > 1 and getattr(key, "__name__", "") == "log":
             refuse(self.loc, "math.log with a base", "math.log(x) / math.log(base)")
         if key in (min, max, divmod, abs) or getattr(key, "__module__", "") == "math":
             for one in elements:
@@ -363,11 +364,11 @@ class _Judge:
             if name == "axis":
                 refuse(self.loc, f"{name_of(key)} with an axis", "a loop over the rows")
 
-    def _kind(self, var: IRVar) -> Any:
+    def _kind(self, var: IRVar) -> NumbaType:
         return types.unliteral(self.typemap[var.name])
 
 
-def _element(kind: NumbaType) -> Any:
+def _element(kind: NumbaType) -> NumbaType:
     found = kind.dtype if isinstance(kind, types.Array) else kind
     return types.int64 if isinstance(found, types.Integer) and found == types.intp else found
 
@@ -380,11 +381,11 @@ def _numeric(kind: NumbaType) -> bool:
     return isinstance(_element(kind), types.Number | types.Boolean)
 
 
-def _sign(op: Any) -> str:
-    return SIGNS.get(op) or str(op.__name__)
+def _sign(op: object) -> str:
+    return SIGNS.get(op) or str(getattr(op, "__name__", op))
 
 
-SIGNS = {
+SIGNS: dict[object, str] = {
     operator.add: "+",
     operator.sub: "-",
     operator.mul: "*",

@@ -1,12 +1,12 @@
 """Overlaps: of `row[1:] += row[:-1]` NumPy reads all of the right side before it writes, and compiled code does not."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba.core import ir, types
 
 from ludus.kernels.exact.names import refuse
-from ludus.kernels.numba_types import FunctionIR, IRVar, TypeMap
+from ludus.kernels.numba_types import FunctionIR, IRExpr, IRVar, TypeMap
 
 __all__ = ["judge_overlaps"]
 
@@ -70,7 +70,7 @@ def _origin(func_ir: FunctionIR, typemap: TypeMap, var: IRVar) -> Origin:
     return _called(func_ir, typemap, made, var) if made.op == "call" else Origin(var.name, True)
 
 
-def _called(func_ir: FunctionIR, typemap: TypeMap, call: Any, var: IRVar) -> Origin:
+def _called(func_ir: FunctionIR, typemap: TypeMap, call: IRExpr, var: IRVar) -> Origin:
     kind = typemap[call.func.name]
     if isinstance(kind, types.Dispatcher):
         return Origin(None, False)  # a function of the author's own, which may give back a part of its argument

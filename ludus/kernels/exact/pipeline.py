@@ -1,9 +1,10 @@
 """Numba's compiler with passes of our own: names are replaced, variables and types judged, and checks lowered."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import AnalysisPass, FunctionPass, register_pass
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict
+from numba.core.compiler_machinery import AnalysisPass, FunctionPass, PassManager, register_pass
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 from numba.core.untyped_passes import InlineClosureLikes, IRProcessing
 
@@ -31,7 +32,7 @@ class JudgeVariables(AnalysisPass):
     def __init__(self) -> None:
         AnalysisPass.__init__(self)
 
-    def run_pass(self, state: Any) -> Any:
+    def run_pass(self, state: StateDict) -> Any:
         """Refuse what compiled code would take for something else."""
         judge_inner_calls(state.func_ir)
         judge_bound(state.func_ir)
@@ -47,7 +48,7 @@ class ReplaceNames(FunctionPass):
     def __init__(self) -> None:
         FunctionPass.__init__(self)
 
-    def run_pass(self, state: Any) -> Any:
+    def run_pass(self, state: StateDict) -> Any:
         """Change the function's loads."""
         return replace_names(state.func_ir, state.ludus_program)
 
@@ -61,7 +62,7 @@ class JudgeOperands(AnalysisPass):
     def __init__(self) -> None:
         AnalysisPass.__init__(self)
 
-    def run_pass(self, state: Any) -> Any:
+    def run_pass(self, state: StateDict) -> Any:
         """Refuse what is not exact."""
         judge_rule(state.func_ir, state.typemap, state.calltypes, state.ludus_program)
         judge_overlaps(state.func_ir, state.typemap)
@@ -80,7 +81,7 @@ class JudgeProgram(AnalysisPass):
     def __init__(self) -> None:
         AnalysisPass.__init__(self)
 
-    def run_pass(self, state: Any) -> Any:
+    def run_pass(self, state: StateDict) -> Any:
         """Refuse what is not exact."""
         program = state.ludus_program
         program.note(state, rule=False)
@@ -95,7 +96,7 @@ class RuleCompiler(CompilerBase):
     program: ClassVar[RuleProgram]
     rule: ClassVar[bool]
 
-    def define_pipelines(self) -> list[Any]:
+    def define_pipelines(self) -> list[PassManager]:
         """Numba's passes, and ours among them."""
         self.state.ludus_program = self.program
         self.state.metadata |= {"ludus_checks": self.program.checks, "ludus_rule": self.rule}
@@ -109,7 +110,7 @@ class RuleCompiler(CompilerBase):
         return [passes]
 
 
-def program_of(options: dict[str, Any], *, checks: bool = False, inexact: bool = False) -> RuleProgram:
+def program_of(options: Mapping[str, Any], *, checks: bool = False, inexact: bool = False) -> RuleProgram:
     """A program whose functions go through these passes.
 
     >>> import numba

@@ -1,10 +1,12 @@
 """A program: a set of rules under way to machine code, with every function that they reach."""
 
-import types
+from collections.abc import Iterable, Mapping
+from types import FunctionType
 from typing import Any
 
 import numba
-from numba.core.compiler import CompilerBase
+from numba.core.compiler import CompilerBase, StateDict
+from numba.core.dispatcher import Dispatcher
 from numba.core.types import BaseAnonymousTuple, unliteral
 
 from ludus.kernels.displays import tuple_code
@@ -18,20 +20,20 @@ class RuleProgram:
     """What the passes of the compiler have to know: functions met so far, and what they may do."""
 
     def __init__(
-        self, options: dict[str, Any], compiler: type[CompilerBase], *, checks: bool = False, inexact: bool = False
+        self, options: Mapping[str, Any], compiler: type[CompilerBase], *, checks: bool = False, inexact: bool = False
     ) -> None:
         self._compiler = compiler
-        self.options, self.checks, self.inexact = options, checks, inexact
-        self._compiled: dict[Any, Any] = {}
-        self._calls: dict[Any, set[Any]] = {}
-        self._originals: dict[Any, Any] = {}
-        self.typed: dict[Any, Typed] = {}
+        self.options, self.checks, self.inexact = dict(options), checks, inexact
+        self._compiled: dict[FunctionType, Dispatcher] = {}
+        self._calls: dict[object, set[object]] = {}
+        self._originals: dict[object, FunctionType] = {}
+        self.typed: dict[object, Typed] = {}
         """Every function whose types are known, by its Python function and the types of its arguments."""
 
-    def compiled(self, function: Any, **options: Any) -> Any:
+    def compiled(self, function: FunctionType, **options: Any) -> Dispatcher:
         """A rule, or a plain function that one calls, for use in compiled code."""
         if function not in self._compiled:
-            copy = types.FunctionType(
+            copy = FunctionType(
                 tuple_code(function.__code__),
                 function.__globals__,
                 function.__name__,
@@ -43,16 +45,16 @@ class RuleProgram:
             self._originals[copy] = function
             # Rules are called by compiled code alone: what would let Python call them takes long to compile.
             apart = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": self.pipeline(rule=True)}
-            choices: dict[str, Any] = self.options | options | apart
+            choices: dict[str, Any] = {**self.options, **options, **apart}
             self._compiled[function] = _once(numba.njit(**choices)(copy))
         return self._compiled[function]
 
-    def adapter(self, function: Any) -> Any:
+    def adapter(self, function: FunctionType) -> Dispatcher:
         """A function of the kernel's own text that calls rules."""
         self._compiled[function] = numba.njit(pipeline_class=self.pipeline(rule=False), **self.options)(function)
         return self._compiled[function]
 
-    def note(self, state: Any, *, rule: bool) -> None:
+    def note(self, state: StateDict, *, rule: bool) -> None:
         """Keep what the compiler knows of a function, for what is judged of all of them together."""
         copy = state.func_ir.copy()  # later passes write into theirs
         copy._definitions = {name: list(found) for name, found in copy._definitions.items()}
@@ -67,7 +69,7 @@ class RuleProgram:
         """Note that one function calls another; False where that makes a circle."""
         caller = self._originals.get(caller, caller)
         self._calls.setdefault(caller, set()).add(called)
-        waiting, met = [called], set[Any]()
+        waiting, met = [called], set[object]()
         while waiting:
             one = waiting.pop()
             if one is caller:
@@ -82,16 +84,16 @@ class RuleProgram:
         return type("CompilerOfProgram", (self._compiler,), {"program": self, "rule": rule})
 
 
-def _once(dispatcher: Any) -> Any:
+def _once(dispatcher: Any) -> Dispatcher:
     """Have a function compiled once for tuples of the same types: numbers that are written out make no other type."""
     by_types = dispatcher.get_call_template
 
-    def by_plain_types(args: Any, kws: dict[str, Any]) -> Any:
+    def by_plain_types(args: Iterable[NumbaType], kws: Mapping[str, NumbaType]) -> object:
         return by_types(tuple(map(_plain, args)), {name: _plain(one) for name, one in kws.items()})
 
     dispatcher.get_call_template = by_plain_types
     return dispatcher
 
 
-def _plain(kind: NumbaType) -> Any:
+def _plain(kind: NumbaType) -> NumbaType:
     return unliteral(kind) if isinstance(kind, BaseAnonymousTuple) else kind

@@ -4,7 +4,7 @@
 """
 
 import operator
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numba.core import ir, types
@@ -19,13 +19,13 @@ from ludus.kernels.numba_types import IRExpr, IRVar
 
 __all__ = ["judge_promotions"]
 
-SIGNED = {operator.mul: "*", operator.floordiv: "//", operator.mod: "%"}
+SIGNED: dict[object, str] = {operator.mul: "*", operator.floordiv: "//", operator.mod: "%"}
 """Of 0 and a negative number they give 0, and of 0.0 they give -0.0."""
 MAKE_ARRAYS = {np.array, np.asarray, np.full, np.full_like, np.where}
 LARGEST_POWER = 2**53
 
 
-def judge_promotions(functions: dict[Any, Typed]) -> None:
+def judge_promotions(functions: Mapping[object, Typed]) -> None:
     """Refuse a program for the first operation that an integer would make another result of than a float."""
     flow = Flow(functions)
     flow.follow()
@@ -53,7 +53,7 @@ class _Judge(Follower):
         elif expr.op == "call":
             self._judge_call(expr)
 
-    def _judge_pair(self, op: Any, left: Any, right: Any) -> None:
+    def _judge_pair(self, op: object, left: IRVar, right: IRVar) -> None:
         for one, other in ((left, right), (right, left)):
             found, kind = self.of(one), self.kind(other)
             if isinstance(found, Whole) and isinstance(kind, types.Array) and not isinstance(kind.dtype, types.Float):
@@ -76,7 +76,7 @@ class _Judge(Follower):
         elif key in MAKE_ARRAYS and not any(name == "dtype" for name, _ in expr.kws):
             self._judge_array(expr)
 
-    def _judge_power(self, args: list[object]) -> None:
+    def _judge_power(self, args: list[IRVar]) -> None:
         whole = self.whole(args)
         if whole is None:
             return
@@ -92,7 +92,7 @@ class _Judge(Follower):
         if found and not any(self.kind(one) == types.float64 and self.of(one) is None for one in items):
             self._refuse("an array of", items[0], found[0])
 
-    def _items(self, var: IRVar) -> list[Any]:
+    def _items(self, var: IRVar) -> list[IRVar]:
         """The numbers that a list or a tuple was written with."""
         defined = self.typed.func_ir._definitions.get(var.name, [])
         made = defined[0] if len(defined) == 1 else None

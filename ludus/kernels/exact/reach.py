@@ -1,10 +1,9 @@
 """Reach: the functions that rules call, wherever they are written, and the constants that those use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dis import opmap
 from enum import Enum
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ DRAWN_ARRAYS = {"permutation", "shuffle", "choice"}
 LIST_OPERATIONS = tuple(opmap[name] for name in ("BUILD_LIST", "LIST_APPEND") if name in opmap)
 
 
-def reached(functions: list[Any]) -> list[FunctionType]:
+def reached(functions: Sequence[FunctionType]) -> list[FunctionType]:
     """The rules and every plain function they call, in the order they are met.
 
     >>> def area(radius):
@@ -58,18 +57,17 @@ def _text_of(one: object) -> str | None:
     if isinstance(one, np.ndarray | np.generic):
         return f"{one.dtype}{one.shape}{one.tobytes()!r}"
     if isinstance(one, tuple):
-        parts: Any = one
+        parts: tuple[object, ...] = one
         return f"{type(parts).__name__}({','.join(_text_of(part) or repr(part) for part in parts)})"
     if isinstance(one, type) and issubclass(one, Enum):
         return repr([(name, member.value) for name, member in one.__members__.items()])
     if isinstance(one, type) and issubclass(one, tuple):
-        kind: Any = one
-        defaults: dict[str, Any] = getattr(kind, "_field_defaults", {})
-        return f"{getattr(kind, '_fields', ())}{_text_of(tuple(defaults))}{_text_of(tuple(defaults.values()))}"
+        defaults: dict[str, object] = getattr(one, "_field_defaults", {})
+        return f"{getattr(one, '_fields', ())}{_text_of(tuple(defaults))}{_text_of(tuple(defaults.values()))}"
     return repr(one) if isinstance(one, int | float | complex | str | bytes) else None
 
 
-def makes_arrays(functions: list[Any]) -> bool:
+def makes_arrays(functions: Sequence[FunctionType]) -> bool:
     """Whether any function that is reached uses NumPy, makes a list, or draws an array."""
     for one in reached(functions):
         codes = list(_codes(one.__code__))
@@ -80,7 +78,7 @@ def makes_arrays(functions: list[Any]) -> bool:
     return False
 
 
-def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
+def _used(function: FunctionType) -> Iterator[tuple[str, object]]:
     """What a function takes from its module, from other modules by their name, and from its closure."""
     names = [name for code in _codes(function.__code__) for name in code.co_names]
     for name in names:
@@ -95,7 +93,7 @@ def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
             continue
 
 
-def _of_module(name: str, module: object, names: list[str], met: set[ModuleType]) -> Iterator[tuple[str, Any]]:
+def _of_module(name: str, module: object, names: list[str], met: set[ModuleType]) -> Iterator[tuple[str, object]]:
     """What is taken from a module, and from modules that it holds: `settings.physics.GRAVITY`."""
     if not isinstance(module, ModuleType) or _of_numpy(module) or module in met:
         return

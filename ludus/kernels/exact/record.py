@@ -1,7 +1,8 @@
 """Records: classes of NamedTuples, which are plain tuples in compiled code, whatever methods they have."""
 
 import inspect
-from typing import Any
+from types import CodeType
+from typing import NamedTuple
 
 from ludus.errors import KernelError
 from ludus.kernels.exact.place import place_of
@@ -12,7 +13,7 @@ MADE = frozenset({"__new__", "__repr__", "__getnewargs__", "__init_subclass__", 
 """What a NamedTuple has anyway, and what no rule calls."""
 
 
-def own_methods(kind: type[Any]) -> list[str]:
+def own_methods(kind: type[NamedTuple]) -> list[str]:
     """What a NamedTuple class has of its own that stands for an operator, a constructor or a field.
 
     >>> from typing import NamedTuple
@@ -34,12 +35,12 @@ def own_methods(kind: type[Any]) -> list[str]:
     return sorted(found - (MADE - {"__new__"}))
 
 
-def check_record(kind: type[Any]) -> None:
+def check_record(kind: type[NamedTuple]) -> None:
     """Raise KernelError for a class whose operators compiled code would not call."""
     own = own_methods(kind)
     if not own:
         return
-    code: Any = getattr(inspect.getattr_static(kind, own[0]), "__code__", None)
+    code: CodeType | None = getattr(inspect.getattr_static(kind, own[0]), "__code__", None)
     where = kind.__name__ if code is None else place_of(code.co_filename, code.co_firstlineno)
     raise KernelError(
         f"{where}: expected a NamedTuple without operators of its own, got {kind.__name__}.{own[0]}, which compiled "

@@ -6,7 +6,6 @@ picks its loops when it is loaded, by what the processor can do.
 
 import ctypes
 from functools import cache
-from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -85,7 +84,7 @@ def provide(name: str) -> bool:
         return True
     if name.startswith(LOOP):
         function, _, char = name.removeprefix(LOOP).removesuffix(DATA).rpartition("_")
-        ufunc: Any = getattr(np, function, None)
+        ufunc: object = getattr(np, function, None)
         if isinstance(ufunc, np.ufunc) and char in CHARS:
             loop_symbol(ufunc, char)
     elif hasattr(_libm(), name.removeprefix(LIBM)):  # by our name for it, or by its own, which LLVM may know it by
@@ -94,5 +93,4 @@ def provide(name: str) -> bool:
 
 
 def _is_known(name: str) -> bool:
-    found: Any = llvm.address_of_symbol(name)
-    return found is not None
+    return llvm.address_of_symbol(name) is not None

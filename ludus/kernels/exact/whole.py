@@ -3,23 +3,26 @@
 The interpreter has an integer there. Most operations cannot tell; `-x` can, since -0 is 0 and -0.0 is not.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from numba.core import types
 
-from ludus.kernels.numba_types import NumbaType
+from ludus.kernels.numba_types import IRLocation, NumbaType
 
-__all__ = ["Whole", "joined", "promoted", "spread"]
+__all__ = ["Finding", "Whole", "joined", "promoted", "spread"]
 
 MAX_VALUES = 8
 
 
-class Whole(NamedTuple):
+@dataclass(frozen=True)
+class Whole:
     """What integers a float may be when it is interpreted."""
 
     values: frozenset[int] | None
     """None for any."""
-    place: Any
+    place: IRLocation
     """Where the first of them became a float."""
 
     @property
@@ -28,7 +31,11 @@ class Whole(NamedTuple):
         return self.values is None or 0 in self.values
 
 
-def joined(a: Any, b: Any) -> Any:
+Finding: TypeAlias = "Whole | tuple[Finding, ...] | None"
+"""What is known of a value: of a number, of each part of a tuple, or nothing."""
+
+
+def joined(a: Finding, b: Finding) -> Finding:
     """What a value may be that is one of two; of tuples, part by part.
 
     >>> one, two = Whole(frozenset([1]), "here"), Whole(frozenset([2]), "there")
@@ -40,10 +47,14 @@ def joined(a: Any, b: Any) -> Any:
     if isinstance(a, Whole) and isinstance(b, Whole):
         values = None if a.values is None or b.values is None else a.values | b.values
         return Whole(None if values is None or len(values) > MAX_VALUES else values, a.place)
+    if isinstance(a, Whole) or isinstance(b, Whole):
+        raise TypeError(f"joined: expected two numbers or two tuples, got {a} and {b}")
     return tuple(joined(one, other) for one, other in zip(a, b, strict=True))
 
 
-def promoted(found: object, given: object, wanted: NumbaType, place: object, value: int | None = None) -> Any:
+def promoted(
+    found: Finding, given: NumbaType, wanted: NumbaType, place: IRLocation, value: int | None = None
+) -> Finding:
     """What is known of a value of one type once it is one of another; `value` is the integer, where it is written.
 
     >>> promoted(None, types.int64, types.float64, "here", 0)
@@ -53,9 +64,7 @@ def promoted(found: object, given: object, wanted: NumbaType, place: object, val
     if isinstance(wanted, types.BaseTuple) and isinstance(given, types.BaseTuple):
         kinds = list(zip(parts(given), parts(wanted), strict=False))
         known = found if isinstance(found, tuple) else (found,) * len(kinds)
-        return shortened(
-            tuple(promoted(one, *pair, place) for one, pair in zip(known, kinds, strict=False))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        )
+        return shortened(tuple(promoted(one, *pair, place) for one, pair in zip(known, kinds, strict=False)))
     if isinstance(wanted, types.List) and isinstance(given, types.List):
         return promoted(found, given.dtype, wanted.dtype, place)
     if wanted == types.float64 and isinstance(given, types.Integer | types.Boolean):
@@ -63,7 +72,7 @@ def promoted(found: object, given: object, wanted: NumbaType, place: object, val
     return found
 
 
-def spread(kind: NumbaType, whole: Whole) -> Any:
+def spread(kind: NumbaType, whole: Whole) -> Finding:
     """Every float of a type as one that may be whole: where it is not followed which of them are."""
     if isinstance(kind, types.BaseTuple):
         return shortened(tuple(spread(one, whole) for one in parts(kind)))
@@ -71,11 +80,11 @@ def spread(kind: NumbaType, whole: Whole) -> Any:
     return Whole(None, whole.place) if element == types.float64 else None
 
 
-def shortened(found: tuple[object, ...]) -> Any:
+def shortened(found: tuple[Finding, ...]) -> Finding:
     """A tuple of which nothing is known, as None."""
     return found if any(one is not None for one in found) else None
 
 
-def parts(kind: NumbaType) -> Any:
+def parts(kind: NumbaType) -> Iterable[NumbaType]:
     """The types of a tuple's parts."""
     return kind.types

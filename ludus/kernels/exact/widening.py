@@ -5,8 +5,9 @@ compiled variable has one type, which is double. Of `board[i]`, an int8, and 0 i
 gave: two of them add up to True, where integers add up to 2.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numba.core import ir, types
@@ -14,7 +15,16 @@ from numba.core import ir, types
 from ludus.kernels.exact.flow import named
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import is_narrow
-from ludus.kernels.numba_types import CallTypes, FunctionIR, IRExpr, IRStatement, IRVar, NumbaType, TypeMap
+from ludus.kernels.numba_types import (
+    CallTypes,
+    FunctionIR,
+    IRExpr,
+    IRLocation,
+    IRStatement,
+    IRVar,
+    NumbaType,
+    TypeMap,
+)
 
 __all__ = ["judge_widening"]
 
@@ -34,7 +44,7 @@ def judge_widening(func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, 
 class _Judge:
     def __init__(self, func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, return_type: NumbaType) -> None:
         self.func_ir, self.typemap, self.calltypes, self.return_type = func_ir, typemap, calltypes, return_type
-        self.loc: Any = None
+        self.loc: IRLocation = func_ir.loc
 
     def statement(self, statement: IRStatement) -> None:
         """Judge one statement."""
@@ -74,23 +84,23 @@ class _Judge:
             return
         key = named(getattr(called, "typing_key", None))
         if key is np.where and len(expr.args) == 3:
-            wanted: Any = self.calltypes[expr].return_type
+            wanted: NumbaType = self.calltypes[expr].return_type
             for one in expr.args[1:]:
                 self._judge(one, getattr(wanted, "dtype", wanted), cure="np.{}(…) for the other")
         elif key in CHOICES and len(expr.args) > 1:
             for one in expr.args:
                 self._judge(one, types.unliteral(self.calltypes[expr].return_type))
 
-    def _judge_into_list(self, target: IRVar, value: object) -> None:
+    def _judge_into_list(self, target: IRVar, value: IRVar) -> None:
         kind = self._kind(target)
         if isinstance(kind, types.List):
             self._judge_into(value, kind)
 
-    def _judge_into(self, value: Any, row: Any) -> None:
+    def _judge_into(self, value: IRVar, row: NumbaType) -> None:
         whole = isinstance(self._kind(value), types.List) and not isinstance(row.dtype, types.List)
         self._judge(value, row if whole else row.dtype)
 
-    def _judge(self, var: IRVar, wanted: NumbaType, target: IRVar = None, cure: str = "") -> None:
+    def _judge(self, var: IRVar, wanted: NumbaType, target: IRVar | None = None, cure: str = "") -> None:
         for given, other in _pairs(self._kind(var), types.unliteral(wanted)):
             if given != other and _is_loose(given) and not self._written(var):
                 names = [one.name.partition(".")[0] for one in (var, target) if one is not None]
@@ -99,7 +109,7 @@ class _Judge:
                 got = f"{name}, {_called(given)} in one case and {_called(other)} in another"
                 refuse(self.loc, got, cure.format(given) or both)
 
-    def _place(self, var: IRVar) -> Any:
+    def _place(self, var: IRVar) -> IRLocation:
         """Where a variable gets its value."""
         defined = self.func_ir._definitions.get(var.name, [])
         return getattr(defined[0], "loc", self.loc) if defined else self.loc
@@ -133,11 +143,11 @@ class _Judge:
             return False
         return getattr(self.typemap[value.func.name], "typing_key", None) in (np.array, np.asarray)
 
-    def _kind(self, var: IRVar) -> Any:
+    def _kind(self, var: IRVar) -> NumbaType:
         return types.unliteral(self.typemap[var.name])
 
 
-def _pairs(given: Any, wanted: NumbaType) -> Iterator[tuple[Any, Any]]:
+def _pairs(given: NumbaType, wanted: NumbaType) -> Iterator[tuple[NumbaType, NumbaType]]:
     """The numbers of a type beside those of the type that is made of it."""
     if isinstance(given, types.BaseTuple) and isinstance(wanted, types.BaseTuple):
         for one, other in zip(_parts(given), _parts(wanted), strict=False):
@@ -148,7 +158,7 @@ def _pairs(given: Any, wanted: NumbaType) -> Iterator[tuple[Any, Any]]:
         yield getattr(given, "dtype", given), wanted
 
 
-def _parts(kind: NumbaType) -> Any:
+def _parts(kind: NumbaType) -> Iterable[NumbaType]:
     return kind.types
 
 
