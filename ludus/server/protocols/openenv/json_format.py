@@ -85,12 +85,17 @@ class JsonFormat:
 
     # --- actions ---
 
+    @property
+    def has_own_model(self) -> bool:
+        """Whether actions have a model of OpenEnv's, which may read what the space does not: see `reread`."""
+        return self.schemas is not None and not self.tools
+
     def reading(self, data: Any) -> ReadAction | None:
-        """What came as an action; None where only the author's own model of OpenEnv's can tell: see `reread`."""
+        """What came as an action; None where only the author's own model can tell."""
         try:
             return self.read(data)
         except InvalidAction:
-            if self.schemas is None or self.tools or type(data) is not dict:
+            if not self.has_own_model or type(data) is not dict:
                 raise
             return None
 
