@@ -22,7 +22,7 @@ from ludus.tasks.spec import ID, RELATIVE
 from ludus.tasks.step_timing import JOB_TIME, TIME_LEFT
 from ludus.trajectory.archive import NAME
 
-MANY = 40_000
+MANY = 100_000
 SECONDS_OF_CPU = 2.0
 """Linear ones take milliseconds; those that this found would have taken minutes."""
 BLANKS = " " * MANY
