@@ -41,10 +41,10 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     batched: bool
     autoreset_mode: str = ""
     executor: str = ""
-    spec: dict[str, object] | None = None
+    spec: dict[str, Any] | None = None
     """The spec of one environment, or of one lane; None where it cannot be written, and `unspecified` says why."""
     unspecified: str = ""
-    wrappers: list[dict[str, object]] = msgspec.field(default_factory=list[dict[str, Any]])
+    wrappers: list[dict[str, Any]] = msgspec.field(default_factory=list[dict[str, Any]])
     """Those around the whole batch, the innermost first."""
     planned: bool = False
     """Whether a plan says how autoreset begins episodes."""
@@ -123,7 +123,7 @@ def read_header(data: bytes) -> RunHeader:
         raise TrajectoryError(f"run.json: expected the header of a run, got {shorten(data[:60])}: {error}") from error
 
 
-def _specs(env: AnyEnv) -> tuple[dict[str, object] | None, list[dict[str, object]], str]:
+def _specs(env: AnyEnv) -> tuple[dict[str, Any] | None, list[dict[str, Any]], str]:
     """The spec of one lane, the wrappers around a batch, and why there is none."""
     bottom = env.unwrapped if isinstance(env, VectorEnv) else env
     layers: list[Wrapper[Any, Any, Any, Any]] = []
@@ -162,7 +162,7 @@ def source_hash(env: AnyEnv) -> str:
     Modules of Ludus's own ground (`core`, `vector`, `kernels` …) are what `versions` stand for, and left out. Nothing
     is imported: of an environment that runs elsewhere the source is not looked for.
     """
-    classes: list[object] = [type(layer) for layer in env._layers()]  # pyright: ignore[reportPrivateUsage]
+    classes: list[Any] = [type(layer) for layer in env._layers()]  # pyright: ignore[reportPrivateUsage]
     entry = None if env.unwrapped.spec is None else env.unwrapped.spec.entry_point
     if isinstance(entry, str):
         module, _, name = entry.partition(":")

@@ -1,6 +1,6 @@
 """`LaneVectorEnv`: what batches of separate environments share, wherever the lanes run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -46,7 +46,9 @@ class LaneVectorEnv(AnyVectorEnv):
         self._mode = AutoresetMode.of(mode)
         self.copy, self.episodes, self._makers = copy, episodes, list(makers)
 
-    def _describe(self, metadata: dict[str, object], render_mode: str | None, spaces: Sequence[Space[object]]) -> None:
+    def _describe(
+        self, metadata: Mapping[str, object], render_mode: str | None, spaces: Sequence[Space[object]]
+    ) -> None:
         """Be a batch of lanes like the first one."""
         self.metadata = {**metadata, "autoreset_mode": self._mode}
         self.render_mode = render_mode
