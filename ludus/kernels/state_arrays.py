@@ -4,13 +4,15 @@ Rules may change arrays in place, return one twice, swap two, or return what bel
 batch every array field has memory of its own; copying here what is not the same field's makes it so everywhere.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ludus.errors import KernelError
 
 __all__ = ["has_arrays", "own_copy", "own_state", "read_only"]
+
+ValueT = TypeVar("ValueT")
 
 
 def has_arrays(value: object) -> bool:
@@ -23,13 +25,12 @@ def has_arrays(value: object) -> bool:
     return isinstance(value, np.ndarray) or (isinstance(value, tuple) and any(map(has_arrays, nested)))
 
 
-def own_copy(value: object) -> object:
+def own_copy(value: ValueT) -> ValueT:
     """The same nested tuples with arrays of their own."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if not isinstance(value, tuple):
-        return value
-    return _like(value, [own_copy(one) for one in value])  # pyright: ignore[reportUnknownVariableType]
+    nested: Any = value
+    if isinstance(nested, np.ndarray):
+        return nested.copy()
+    return _like(nested, [own_copy(one) for one in nested]) if isinstance(nested, tuple) else value
 
 
 def own_state(before: object, after: object, name: str) -> Any:
@@ -74,5 +75,5 @@ def _described(value: object) -> str:
     return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _like(value: object, parts: list[object]) -> object:
+def _like(value: tuple[Any, ...], parts: list[Any]) -> Any:
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

@@ -10,6 +10,7 @@
 A chunk without its description was cut short, and does not count.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -87,8 +88,8 @@ def write_chunk(
     arrays: dict[str, Array],
     objects: dict[str, bytes],
     *,
-    events: list[object],
-    resets: list[object],
+    events: Sequence[object],
+    resets: Sequence[object],
     digests: list[tuple[int, str]],
     shown: dict[str, np.dtype[np.generic]] | None = None,
 ) -> None:

@@ -185,7 +185,7 @@ class RemoteForge(Forge):
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """A redirect would take user and password along, wherever it leads; its status is the answer."""
 
-    def redirect_request(self, *_: object) -> None:
+    def redirect_request(self, *_: Any) -> None:
         """None: nothing is asked for elsewhere."""
 
 

@@ -91,6 +91,7 @@ def _telling(
         params: dict[str, object] = {"progressToken": token, "progress": done}
         params |= {} if total is None else {"total": total}
         params |= {"message": message[:MAX_MESSAGE_CHARS]} if message else {}
-        loop.call_soon_threadsafe(send, {"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        progress: dict[str, object] = {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
+        loop.call_soon_threadsafe(send, progress)
 
     return tell

@@ -91,7 +91,8 @@ def _mime_type(found: object) -> str:
 
 
 def _prompt(hosted: EnvHost, entries: list[dict[str, object]], params: Mapping[str, object]) -> dict[str, object]:
-    name, given = params.get("name"), params.get("arguments") or {}
+    name = params.get("name")
+    given: object = params.get("arguments") or {}
     entry = next((one for one in entries if one["name"] == name), None)
     if entry is None:
         raise RpcError(INVALID_PARAMS, f"Unknown prompt: {shorten(name)}")

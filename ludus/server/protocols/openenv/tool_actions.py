@@ -52,9 +52,10 @@ def called(tool: str, space: Space[Any], outcome: HostStep) -> dict[str, Any]:
     result = openenv_result(space, outcome)
     if not result["is_error"]:
         return _observed(tool, result, None)
+    content: Any = result["content"]
     told = outcome.info.get("error_type", "execution_error")  # of an environment that was written for OpenEnv
     kind = "transport_error" if outcome.infrastructure else told
-    return _observed(tool, None, {"error_type": kind, "message": result["content"][0]["text"]})
+    return _observed(tool, None, {"error_type": kind, "message": content[0]["text"]})
 
 
 def refused(error: CallRefused) -> dict[str, Any]:
