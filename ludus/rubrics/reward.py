@@ -12,6 +12,7 @@ from ludus.core.info import joined, lane_info
 from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.rubrics.rubric import REWARD_COMPONENTS, Graded, Rubric, RubricLike, Transition, rubric_of
 from ludus.spaces import Tuple
+from ludus.spaces.kinds import is_list
 from ludus.wrappers.lanes import lane_of
 from ludus.wrappers.transform import SAME_STEP, Mask, Transform
 
@@ -99,9 +100,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
     def _transition(self, step: Step[ObsT], lane: int, finals: Mapping[int, object]) -> Transition:
         action, space = self._action, self.lane_action_space
         # Callers may give a list of the lanes' actions, where that is no other batch.
-        action = (
-            action[lane] if isinstance(action, list) and not isinstance(space, Tuple) else lane_of(space, action, lane)
-        )
+        action = action[lane] if is_list(action) and not isinstance(space, Tuple) else lane_of(space, action, lane)
         over = lane in finals
         observation = finals[lane] if over else lane_of(self.lane_observation_space, step.observation, lane)
         info = lane_info(step.info["final_info"] if over and "final_info" in step.info else step.info, lane)
