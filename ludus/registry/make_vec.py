@@ -1,4 +1,8 @@
-"""`make_vec`: many environments, stepped together, by the executor that suits them."""
+"""`make_vec`: many environments, stepped together, by the executor that suits them.
+
+Of a class whose observations and actions are arrays or integers a type checker knows those of the batch, as Ludus's own
+spaces batch them: arrays with a leading axis. Of all else they are `Any`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -149,9 +153,6 @@ def make_vec(
     default environments made of rules are compiled and others run serially; `verbose` prints which it is, and why.
     `isolation`, `kwargs` and other keywords are those of `make`. Isolated lanes share one process, or as many as
     `Process(workers=…)` says, each of which steps its lanes in one message. `spec` is that of one lane.
-
-    Of a class whose observations and actions are arrays or integers a type checker knows those of the batch, as Ludus's
-    own spaces batch them: arrays with a leading axis. Of all else they are `Any`.
 
     >>> envs = make_vec("GridWorld-v0", num_envs=2, size=3)
     >>> envs.reset(seed=0)[1]["goal"]
