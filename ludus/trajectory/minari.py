@@ -199,7 +199,7 @@ class _Reader:
         if isinstance(space, Text):
             return [one.decode("utf-8") if isinstance(one, bytes) else str(one) for one in node[()]]
         if self.jpeg and _is_picture(space):
-            return np.stack([_picture(bytes(one), space.shape) for one in node[()]])
+            return np.stack([_picture(bytes(one), space.shape or ()) for one in node[()]])
         return np.asarray(node[()], getattr(space, "dtype", None))
 
 

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from inspect import currentframe
 from types import FrameType
 from typing import Any
 
@@ -147,7 +148,7 @@ class ActivityLog:
     def opened(self, path: Any, mode: Any, flags: Any) -> None:
         """A file is opened, by `open` or by `os.open`."""
         writes = any(char in mode for char in "wax+") if isinstance(mode, str) else bool(flags & WRITING)
-        if isinstance(path, str | bytes) and not os.path.isabs(path) and _is_of_a_sandbox(sys._getframe(1)):
+        if isinstance(path, str | bytes) and not os.path.isabs(path) and _is_of_a_sandbox(currentframe()):
             return  # in a folder that it has open, of which nothing is told here
         self.path("write" if writes else "read", path)
 
@@ -176,7 +177,7 @@ class ActivityLog:
             return True
         watches = kind == "read" and path.startswith("/proc")
         keeps = path == self.temporary or path.startswith(f"{self.temporary}/")
-        return (watches or keeps) and _is_of_a_sandbox(sys._getframe(1))
+        return (watches or keeps) and _is_of_a_sandbox(currentframe())
 
     def listed(self, path: Any) -> None:
         """A folder is listed; that modules are looked for in one says nothing."""
