@@ -185,8 +185,9 @@ class RemoteForge(Forge):
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """A redirect would take user and password along, wherever it leads; its status is the answer."""
 
-    def redirect_request(self, *_: Any) -> None:
+    def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any) -> None:
         """None: nothing is asked for elsewhere."""
+        del req, fp, code, msg, headers, newurl
 
 
 _STRAIGHT = urllib.request.build_opener(_NoRedirect)
