@@ -29,7 +29,8 @@ def own_copy(value: ValueT) -> ValueT:
     """The same nested tuples with arrays of their own."""
     nested: Any = value
     if isinstance(nested, np.ndarray):
-        return nested.copy()
+        copied: Any = nested.copy()
+        return copied
     return _like(nested, [own_copy(one) for one in nested]) if isinstance(nested, tuple) else value
 
 

@@ -58,10 +58,11 @@ def page(served: ServedEnv, described: Description, keys: KeyTable) -> dict[str,
 
 
 def _metadata(described: Description) -> object:
+    metadata: object = described.metadata
     try:
-        return plain(decode_value(described.metadata, "metadata"))
+        return plain(decode_value(metadata, "metadata"))
     except Exception:  # shown as it travelled
-        return plain(described.metadata)
+        return plain(metadata)
 
 
 def _space(space: Space[object]) -> dict[str, object]:
