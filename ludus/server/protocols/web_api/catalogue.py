@@ -1,5 +1,6 @@
 """The catalogue: what a server offers, and all that is known of one environment, as JSON."""
 
+from contextlib import suppress
 from dataclasses import asdict
 from inspect import cleandoc
 from urllib.parse import quote
@@ -59,10 +60,9 @@ def page(served: ServedEnv, described: Description, keys: KeyTable) -> dict[str,
 
 def _metadata(described: Description) -> object:
     metadata: object = described.metadata
-    try:
-        return plain(decode_value(metadata, "metadata"))
-    except Exception:  # shown as it travelled
-        return plain(metadata)
+    with suppress(Exception):  # then it is shown as it travelled
+        metadata = decode_value(metadata, "metadata")
+    return plain(metadata)
 
 
 def _space(space: Space[object]) -> dict[str, object]:
