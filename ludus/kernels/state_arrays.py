@@ -4,13 +4,15 @@ Rules may change arrays in place, return one twice, swap two, or return what bel
 batch every array field has memory of its own; copying here what is not the same field's makes it so everywhere.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ludus.errors import KernelError
 
 __all__ = ["has_arrays", "own_copy", "own_state", "read_only"]
+
+T = TypeVar("T")
 
 
 def has_arrays(value: object) -> bool:
@@ -23,10 +25,11 @@ def has_arrays(value: object) -> bool:
     return isinstance(value, np.ndarray) or (isinstance(value, tuple) and any(map(has_arrays, nested)))
 
 
-def own_copy(value: object) -> object:
+def own_copy(value: T) -> T:
     """The same nested tuples with arrays of their own."""
     if isinstance(value, np.ndarray):
-        return value.copy()
+        copied: Any = value.copy()
+        return copied
     if not isinstance(value, tuple):
         return value
     return _like(value, [own_copy(one) for one in value])  # pyright: ignore[reportUnknownVariableType]
@@ -74,5 +77,5 @@ def _described(value: object) -> str:
     return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-def _like(value: object, parts: list[object]) -> object:
+def _like(value: object, parts: list[object]) -> Any:
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
