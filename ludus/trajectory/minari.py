@@ -217,10 +217,12 @@ def _nodes(space: Space[Any], node: Any) -> Iterator[Any]:
 
 def _inside(group: Any, name: str) -> Any:
     """What a group has by a name, in its own file: HDF5 has names that lead to other files, and data that lie there."""
-    link = group.get(name, getlink=True)
-    if link is not None and hasattr(link, "filename"):
-        raise TrajectoryError(f"{name}: expected it in the dataset's own file, got one that is in {link.filename}")
-    node = group[name]
+    node = group
+    for part in name.split("/"):  # a key with a slash is groups in groups, any of which may lead elsewhere
+        link = node.get(part, getlink=True) if part else None
+        if hasattr(link, "path"):  # soft links, too: what they name is reached through others
+            raise TrajectoryError(f"{name}: expected it in the dataset's own file, got a link to {link.path!r}")
+        node = node[part]
     if getattr(node, "external", None) or getattr(node, "is_virtual", False):
         raise TrajectoryError(f"{name}: expected its data in the dataset's own file, got data of another file")
     return node

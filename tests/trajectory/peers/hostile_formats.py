@@ -68,6 +68,16 @@ def virtual(group: Any, data: Path) -> None:
     group.create_virtual_dataset("observations", layout)
 
 
+def through(group: Any, data: Path) -> None:
+    """A key whose first part leads elsewhere, and the rest is an ordinary name there."""
+    group.create_group("observations")["away"] = h5py.ExternalLink(str(other(data)), "/")
+
+
+def softly(group: Any, data: Path) -> None:
+    group["away"] = h5py.ExternalLink(str(other(data)), "/")
+    group["observations"] = h5py.SoftLink("/episode_0/away/x")
+
+
 def pictures(kind: bytes) -> Callable[[Any, Path], None]:
     def put(group: Any, data: Path) -> None:
         del data
@@ -104,8 +114,10 @@ def refused(read: Callable[[Any, Any], object], folder: Path, name: str, why: st
 
 def minari() -> None:
     """Names that lead elsewhere, pictures that only programs can read, and what is no file."""
-    for name, put in (("external", external), ("linked", linked), ("virtual", virtual)):
+    for name, put in (("external", external), ("linked", linked), ("virtual", virtual), ("softly", softly)):
         refused(from_minari, dataset(name, ROWS[0], put), name, "in the dataset's own file")
+    keyed = {"type": "Dict", "subspaces": {"away/x": ROWS[0]}}
+    refused(from_minari, dataset("through", keyed, through), "through", "in the dataset's own file")
     marker, programs = FOLDER / "ran", FOLDER / "bin"
     programs.mkdir()
     (programs / "gs").write_text(f"#!/bin/sh\n: > {marker}\nexit 1\n")
