@@ -15,7 +15,7 @@ from ludus.core.info import info_of
 from ludus.core.options import Options
 from ludus.core.spec import Arguments, EnvSpec, WrapperSpec
 from ludus.core.step import Info, Step
-from ludus.errors import InvalidType, shorten
+from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
 
@@ -121,8 +121,14 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         finally:
             self.env = below
 
-    def fork(self, lanes: Lanes) -> Self:
+    def fork(self, lanes: Lanes | None = None) -> Self:
         """This wrapper around a fork of the batch below: lane `j` goes on from where lane `lanes[j]` is."""
+        if not self.batch_shape:
+            raise InvalidType(
+                "fork: expected a batch, got one environment; take a snapshot() of it, and restore() that into another"
+            )
+        if lanes is None:
+            raise InvalidArgument("fork: expected the lanes to go on from, as in fork([0, 0]), got none")
         lane_fields_of(type(self))
         below: Any = self.env
         twin = type(self)(below.fork(lanes), **self.arguments)

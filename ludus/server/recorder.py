@@ -14,6 +14,7 @@ from typing import Any
 
 from ludus.core import Episode, Info, Snapshot, Step
 from ludus.core.env import AnyEnv
+from ludus.core.fork import Lanes
 from ludus.errors import InvalidArgument, LudusError, ServerBusy, TrajectoryError
 from ludus.remote.plans import EpisodePlans
 from ludus.seeding import Seed
@@ -199,7 +200,7 @@ class SessionRecorder(Recorder):
             with self._stopping():
                 self._restored()
 
-    def fork(self, lanes: Any) -> Any:
+    def fork(self, lanes: Lanes | None = None) -> Any:
         """A fork of the batch, which is not recorded."""
         below: Any = self.env
         return below.fork(lanes)

@@ -219,7 +219,7 @@ def _inside(group: Any, name: str) -> Any:
     """What a group has by a name, in its own file: HDF5 has names that lead to other files, and data that lie there."""
     node = group
     for part in name.split("/"):  # a key with a slash is groups in groups, any of which may lead elsewhere
-        link = node.get(part, getlink=True) if part else None
+        link: Any = node.get(part, getlink=True) if part else None
         if hasattr(link, "path"):  # soft links, too: what they name is reached through others
             raise TrajectoryError(f"{name}: expected it in the dataset's own file, got a link to {link.path!r}")
         node = node[part]

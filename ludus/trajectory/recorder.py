@@ -9,6 +9,7 @@ import numpy as np
 
 from ludus.core import AutoresetMode, EnvSpec, Info, Outcome, Step, Wrapper
 from ludus.core.env import AnyEnv
+from ludus.core.fork import Lanes
 from ludus.core.options import Options
 from ludus.core.wrapper import SomeLanes
 from ludus.errors import (
@@ -232,7 +233,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
             writer.put(StepRow(RESTORE, self._acted.zeros(), {}))
             self._tracker.begin(writer.row - 1, None, writer.ended)
 
-    def fork(self, lanes: Any) -> Any:
+    def fork(self, lanes: Lanes | None = None) -> Any:
         """Refused: two batches cannot write one file."""
         raise InvalidType(
             "fork: expected a batch that is not recorded, got a Recorder; fork `env.env`, record that anew"

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from ludus.core import Info, Step
 from ludus.core.env import AnyEnv
+from ludus.core.fork import Lanes
 from ludus.core.options import Options
 from ludus.errors import InvalidArgument, InvalidSpace, shorten
 from ludus.rendering import resize
@@ -86,10 +87,10 @@ class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
                 f"AtariPreprocessing: expected 'NOOP' as the meaning of action 0, got {meanings[0]!r}; set noop_max=0"
             )
 
-    def fork(self, lanes: Any) -> Any:
+    def fork(self, lanes: Lanes | None = None) -> Any:
         """Around a fork of the lanes, which go on with streams of their own."""
         twin = super().fork(lanes)
-        if self._lanes is not None:
+        if self._lanes is not None and lanes is not None:
             twin._lanes = AtariLanes(twin)
             twin._lanes.streams = self._lanes.streams.forked(lanes)
         return twin

@@ -363,6 +363,20 @@ class SharesItsEngine(Walk):
         return super().step(action)._replace(info={"ticks": self.engine.ticks})
 
 
+class MeasuresOnlyNewSteps(Walk):
+    """Its engine, which snapshots leave alone, is there already when a step is taken back and taken again."""
+
+    snapshot_shared = ("engine_at",)
+
+    def reset(self, *, seed=None, options=None):
+        self.engine_at = 0
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        measured, self.engine_at = self.engine_at != self.steps + 1, self.steps + 1
+        return super().step(action)._replace(info={"measured": measured})
+
+
 class ForgetsTheTime(Walk):
     """Its snapshots leave out an attribute: right on the instance they came from, wrong on a fresh one."""
 

@@ -242,7 +242,13 @@ CASES = {
     broken.SharesItsEngine: (
         "error",
         "snapshot-is-exact",
-        'restore, time 1, then the same actions: expected the same future, got step 51 info["ticks"]',
+        'restore after one step, then the same action: expected the same future, got step 51 info["ticks"]',
+        "override `_capture` and `_reinstate`",
+    ),
+    broken.MeasuresOnlyNewSteps: (
+        "error",
+        "snapshot-is-exact",
+        "restore after one step, then the same action: expected the same future, got step",
         "override `_capture` and `_reinstate`",
     ),
     broken.ForgetsTheTime: (
@@ -329,6 +335,9 @@ CASES = {
 LATE = (broken.StateSurvivesReset, broken.ReusedInfo, broken.SharesItsEngine, broken.ForgetsTheTime)
 """Whose finding names a step of the second half of a history."""
 
+ALSO = {broken.StateInTheClass: ["snapshot-is-exact"]}
+"""What breaks another law as well, where a step of it is taken back."""
+
 
 def histories():
     """Each in short histories, and in those of the usual length what tells of their middle; in a full run, all."""
@@ -343,8 +352,9 @@ def histories():
 def test_a_broken_environment_gets_the_finding_of_its_rule_and_no_other(env, steps):
     level, rule, message, fix = CASES[env]
     report = check_env(env, steps=steps)
-    assert [(one.level, one.rule) for one in report.findings] == [(level, rule)], str(report)
-    [finding] = report.findings
+    assert [one.rule for one in report.findings] in ([rule], [rule, *ALSO.get(env, ())]), str(report)
+    finding = report.findings[0]
+    assert finding.level == level
     assert message in finding.message
     assert fix in finding.fix
 

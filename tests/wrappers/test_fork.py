@@ -5,7 +5,7 @@ import pytest
 
 from ludus import wrappers as w
 from ludus.core import AutoresetMode, Wrapper
-from ludus.errors import InvalidType
+from ludus.errors import InvalidArgument, InvalidType
 from ludus.kernels.batch import KernelVectorEnv
 from ludus.testing import data_equal
 from ludus.vector import ProcessVectorEnv, SerialVectorEnv
@@ -87,6 +87,19 @@ def test_a_wrapper_with_a_constructor_says_what_lanes_have():
     envs.reset(seed=0)
     envs.counts[:] = 4, 5
     assert envs.fork([1, 1]).counts.tolist() == [5, 5]
+
+
+def test_one_environment_and_a_batch_without_lanes_are_told_what_to_write():
+    env = w.TimeLimit(Drift(), 5)
+    env.reset(seed=0)
+    for lanes in ((), (2,), ([0, 0],)):
+        with says(
+            InvalidType,
+            "fork: expected a batch, got one environment; take a snapshot() of it, and restore() that into another",
+        ):
+            env.fork(*lanes)
+    with says(InvalidArgument, "fork: expected the lanes to go on from, as in fork([0, 0]), got none"):
+        w.TimeLimit(SerialVectorEnv([Drift] * 2), 5).fork()
 
 
 def test_every_wrapper_knows_what_lanes_have():

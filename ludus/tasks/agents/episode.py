@@ -39,7 +39,7 @@ class TaskEpisode(msgspec.Struct, kw_only=True):
 class SavedStart(NamedTuple):
     """An episode as it begins.
 
-    >>> SavedStart(Snapshot((), (), ()), ToolOutcome("what is asked")).observation.result
+    >>> SavedStart(Snapshot((), (), ()), ToolOutcome(result="what is asked")).observation.result
     'what is asked'
     """
 
