@@ -262,6 +262,11 @@ ANY_OPTION = Absence("`reset` of an environment of OpenEnv's takes any option.")
 ANY_ORDER = Absence("OpenEnv's server lets an environment step before its reset, and after its end.")
 NOTHING_PRIVATE = Absence("In OpenEnv's state nothing is private.")
 NO_TRACEBACK = Absence("OpenEnv's server sends no traceback.")
+UNCHECKED_SCHEMA = Refusal(
+    "OpenEnv's servers do not hold what they give against their `/schema`: it is given, with a warning.",
+    UserWarning,
+    "its /schema says something else than it gives",
+)
 NO_CLASSES = Absence("An environment of OpenEnv's knows no errors of ours.")
 
 SAMPLES: dict[str, tuple[tuple[str, ...], int]] = {
@@ -350,6 +355,7 @@ note(
 note(("openenv",), ("unknown_options_are_refused",), ANY_OPTION)
 note(("openenv",), ("a_step_needs_a_reset",), ANY_ORDER)
 note(("openenv",), ("its_private_state_is_shown_where_asked_for", "the_private_state_of_lanes"), NOTHING_PRIVATE)
+note(("openenv",), ("a_lie_is_found",), UNCHECKED_SCHEMA)
 note(("openenv",), ("an_exception_has_its_traceback", "an_exception_in_a_lane_has_its_traceback"), NO_TRACEBACK)
 note(("openenv",), ("an_error_of_ludus_keeps_its_class", "an_error_of_ludus_in_a_lane"), NO_CLASSES)
 note(
