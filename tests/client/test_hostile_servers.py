@@ -26,6 +26,9 @@ from ludus.wire.failures import read_failure
 from ludus.wire.messages import FailedReply, read_answered, write_message
 from tests.client.hostile_servers import NoWebSocket, OddOpenEnv, Twist, TwistedConnection
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*its /schema says something else than it gives:UserWarning")
+"""What OpenEnv's servers give otherwise than they say is taken, with a warning."""
+
 EACH_RUN, WHOLE = 150, 1400
 SOCKETS_EACH_RUN, SOCKETS_WHOLE = 40, 300
 MAX_BYTES = 200 << 20
