@@ -60,8 +60,8 @@ class ListField(FieldType):
     def _wrong_length(self, x: Sized, path: str) -> list[Violation]:
         if len(x) >= self.least and (self.most is None or len(x) <= self.most):
             return []
-        upto = "or more" if self.most is None else f"to {self.most}"
-        return [Violation(path, f"{self.least} {upto} elements", f"{len(x)}")]
+        number = f"{self.least} or more" if self.most is None else f"{self.least} to {self.most}"
+        return [Violation(path, f"{self.least if self.least == self.most else number} elements", f"{len(x)}")]
 
     def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """Every element; any kind of list will do."""
