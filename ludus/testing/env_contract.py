@@ -63,6 +63,7 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
     Rule(ownership.infos_are_the_callers, needs=RUNS),
     Rule(ownership.actions_are_the_callers, needs=RUNS),
     Rule(snapshots.snapshot_can_be_taken, needs=RUNS),
+    Rule(snapshots.snapshot_can_be_pickled, needs=(snapshots.snapshot_can_be_taken,)),
     Rule(snapshots.snapshot_is_exact, needs=(*REPEATS, snapshots.snapshot_can_be_taken)),
     Rule(snapshots.snapshot_fits_a_fresh_instance, needs=(*FRESH, snapshots.snapshot_is_exact)),
     Rule(rendering.render_mode_is_an_argument, needs=(api.metadata_lists_render_modes,)),

@@ -52,8 +52,10 @@ def test_an_environment_keeps_the_contract(name, steps):
     else:
         report = check_env(spec, steps=steps)
     assert report.ok, str(report)
-    # A walk along a cliff that is not slippery is the same for every seed, and so is Wordle without a guess.
-    expected = ["another-seed-another-history"] if name in ("CliffWalking-v1", "open/TextArena-v0") else []
+    # A walk along a cliff that is not slippery is the same for every seed, and so is Wordle without a guess: one of a
+    # hundred texts drawn at random happens to be a word of five letters.
+    alike = name == "CliffWalking-v1" or (name == "open/TextArena-v0" and steps < 100)
+    expected = ["another-seed-another-history"] if alike else []
     if name == "open/Chat-v0":  # tokens and log-probabilities have no bounds
         expected = ["boxes-make-sense"] * 2
     assert [finding.rule for finding in report.findings] == expected
@@ -61,22 +63,22 @@ def test_an_environment_keeps_the_contract(name, steps):
 
 @pytest.mark.parametrize("name", engines_in_full(name for name in IDS if name != "CartPole-v0"))
 def test_a_snapshot_leads_to_the_same_history_again(name):
-    env = ludus.make(name)
-    env.reset(seed=11)
-    env.action_space.seed(11)
-    before = env.snapshot()
+    with ludus.make(name) as env:
+        env.reset(seed=11)
+        env.action_space.seed(11)
+        before = env.snapshot()
 
-    def history():
-        told = []
-        for _ in range(60):
-            step = env.step(env.action_space.sample())
-            told.append(tuple(step))
-            if step.done:
-                told.append(env.reset())
-        return told
+        def history():
+            told = []
+            for _ in range(60):
+                step = env.step(env.action_space.sample())
+                told.append(tuple(step))
+                if step.done:
+                    told.append(env.reset())
+            return told
 
-    first = history()
-    env.restore(before)
-    assert data_equal(history(), first)
-    env.restore(pickle.loads(pickle.dumps(before)))
-    assert data_equal(history(), first)
+        first = history()
+        env.restore(before)
+        assert data_equal(history(), first)
+        env.restore(pickle.loads(pickle.dumps(before)))
+        assert data_equal(history(), first)

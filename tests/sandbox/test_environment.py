@@ -1,6 +1,7 @@
 """An environment in a sandbox is an `Env` here: the same histories, spaces, attributes and errors."""
 
 import gc
+import pickle
 import weakref
 from copy import deepcopy
 
@@ -27,6 +28,7 @@ from ludus.spaces import Box, Dict, Discrete, Record
 from ludus.testing import check_env
 from ludus.testing.history import first_difference, play
 from ludus.wrappers import TimeLimit
+from tests.core.wording import says
 from tests.engines import engines_in_full, in_small, starts_programs
 from tests.sandbox.neighbours import DWELLER, FOLDER, neighbour
 from tests.spaces.values import same
@@ -274,6 +276,12 @@ def test_a_snapshot_is_restored_any_number_of_times(dweller):
         again = [dweller.step(0) for _ in range(3)], [dweller.action_space.sample() for _ in range(5)]
         assert [one.observation.tolist() for one in again[0]] == [one.observation.tolist() for one in first[0]]
         assert again[1] == first[1]
+
+
+def test_a_snapshot_says_why_it_cannot_be_pickled(dweller):
+    dweller.reset(seed=0)
+    with says(SnapshotError, "pickle of a snapshot: expected the state of an environment of this process, got number"):
+        pickle.dumps(dweller.snapshot())
 
 
 def test_snapshots_that_nobody_holds_are_forgotten_in_isolation():

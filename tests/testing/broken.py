@@ -343,6 +343,12 @@ class HoldsALock(Walk):
         self.lock = threading.Lock()
 
 
+class HoldsAFunctionOfItsOwn(Walk):
+    def reset(self, *, seed=None, options=None):
+        self.goal_of = lambda position: position + 1
+        return super().reset(seed=seed)
+
+
 class Engine:
     """State that its copies share."""
 

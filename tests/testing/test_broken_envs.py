@@ -239,6 +239,12 @@ CASES = {
         "expected attributes that can be copied, got HoldsALock.lock = <unlocked",
         "snapshot_shared",
     ),
+    broken.HoldsAFunctionOfItsOwn: (
+        "warning",
+        "snapshot-can-be-pickled",
+        "pickle.dumps(snapshot()): expected the bytes of a pickle, got AttributeError: Can't pickle local object",
+        "at the top of a module",
+    ),
     broken.SharesItsEngine: (
         "error",
         "snapshot-is-exact",

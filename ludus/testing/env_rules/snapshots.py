@@ -1,16 +1,31 @@
 """Rules about snapshots: going back means going back exactly, randomness included."""
 
+import pickle
+from io import BytesIO
+
 from ludus.core.env import AnyEnv
-from ludus.errors import SnapshotError
+from ludus.errors import EnvError, SnapshotError
 from ludus.testing.equality import difference
 from ludus.testing.history import Player, first_difference
 from ludus.testing.report import error, warning
 from ludus.testing.rule import Found, raised
 from ludus.testing.subject import Subject
 
-__all__ = ["snapshot_can_be_taken", "snapshot_fits_a_fresh_instance", "snapshot_is_exact"]
+__all__ = ["snapshot_can_be_pickled", "snapshot_can_be_taken", "snapshot_fits_a_fresh_instance", "snapshot_is_exact"]
 
 FIX = "keep all state in attributes of the environment that deepcopy copies, or override `_capture` and `_reinstate`"
+
+
+class _StatePickler(pickle.Pickler):
+    """Takes the environment's own class for granted: a spec names it, and where it is defined is no fault of its state."""
+
+    def __init__(self, kind: type) -> None:
+        super().__init__(BytesIO())
+        self._kind = kind
+
+    def persistent_id(self, obj: object) -> str | None:
+        """A name instead of that class."""
+        return "its own class" if obj is self._kind else None
 
 
 def snapshot_can_be_taken(subject: Subject) -> Found:
@@ -23,6 +38,19 @@ def snapshot_can_be_taken(subject: Subject) -> Found:
         yield warning(message, fix or FIX)
     except Exception as failure:
         yield error(f"snapshot and restore: expected a copy of the state, got {raised(failure)}", FIX)
+
+
+def snapshot_can_be_pickled(subject: Subject) -> Found:
+    """A snapshot can be pickled, which a batch of worker processes and a file of one's own ask for."""
+    env = _begun(subject, subject.env()).env
+    try:
+        _StatePickler(type(env.unwrapped)).dump(env.snapshot())
+    except EnvError:  # of an environment elsewhere: its state stays there
+        raise
+    except Exception as refusal:  # whatever its state's own `__reduce__` raises
+        message = f"pickle.dumps(snapshot()): expected the bytes of a pickle, got {type(refusal).__name__}: {refusal}"
+        fix = "keep functions and classes that are found by name at the top of a module, or give them `__reduce__`"
+        yield warning(message, fix)
 
 
 def snapshot_is_exact(subject: Subject) -> Found:

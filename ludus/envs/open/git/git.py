@@ -4,8 +4,6 @@ import os
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ludus.core import Env, Info, Outcome, Step
 from ludus.core.options import Options
 from ludus.core.snapshot import Memo
@@ -98,7 +96,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         self._task = None
         if kinds:
             kind = kinds[int(rng.integers(len(kinds)))]
-            self._task = kind.task(np.random.default_rng(rng.integers(1 << 62)))
+            self._task = kind.task(int(rng.integers(1 << 62)))
         self._begin()
         task = self._task
         prompt = f"{task.prompt}\n{HOW}" if task else FREE

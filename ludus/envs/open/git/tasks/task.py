@@ -83,6 +83,18 @@ class GitTask:
     """Commands of git in the project; `["!write", path, content]` writes a file, `["!submit", answer]` hands in."""
     workspace: dict[str, Checkout] = field(default_factory=dict[str, Checkout])
     kind: str = ""
+    drawn: "tuple[Callable[[int], GitTask], int] | None" = None
+    """Who draws it, and from which seed: how it is copied and pickled, since `check` is a function of its own."""
+
+    def __reduce__(self) -> "tuple[Callable[[int], GitTask], tuple[int]]":
+        if self.drawn is None:
+            raise TypeError("a task of Git: expected one that Kind.task has drawn, got one made by hand")
+        draw, seed = self.drawn
+        return draw, (seed,)
+
+    def __deepcopy__(self, memo: object) -> "GitTask":
+        """Itself: nothing changes a task once it is drawn."""
+        return self
 
     @property
     def local(self) -> bool:
@@ -140,8 +152,8 @@ class Kind:
     name: str
     make: Callable[[Draw], GitTask]
 
-    def task(self, rng: np.random.Generator) -> GitTask:
-        """One of this kind."""
-        task = self.make(Draw(rng))
-        task.kind = self.name
+    def task(self, seed: int) -> GitTask:
+        """One of this kind; a seed always draws the same one."""
+        task = self.make(Draw(np.random.default_rng(seed)))
+        task.kind, task.drawn = self.name, (self.task, seed)
         return task
