@@ -17,7 +17,7 @@ FIX = "keep all state in attributes of the environment that deepcopy copies, or 
 
 
 class _StatePickler(pickle.Pickler):
-    """Takes the environment's own class for granted: a spec names it, and where it is defined is no fault of its state."""
+    """Leaves out the environment's own class: the spec names it, and where it is defined is not the state's fault."""
 
     def __init__(self, kind: type) -> None:
         super().__init__(BytesIO())
