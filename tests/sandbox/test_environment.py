@@ -283,8 +283,8 @@ def test_a_snapshot_says_why_it_cannot_be_pickled(dweller):
     with pytest.raises(SnapshotError) as caught:
         pickle.dumps(dweller.snapshot())
     assert re.sub(r"\d+", "N", str(caught.value)) == (
-        "pickle of a snapshot: expected the state of an environment of this process, got number N of those that Dweller "
-        "keeps where it is; seed and actions lead there again"
+        "pickle of a snapshot: expected the state of an environment of this process, got number N of those that "
+        "Dweller keeps where it is; seed and actions lead there again"
     )
 
 
