@@ -4,11 +4,11 @@ import pickle
 from io import BytesIO
 
 from ludus.core.env import AnyEnv
-from ludus.errors import EnvError, SnapshotError
+from ludus.errors import SnapshotError
 from ludus.testing.equality import difference
 from ludus.testing.history import Player, first_difference
 from ludus.testing.report import error, warning
-from ludus.testing.rule import Found, raised
+from ludus.testing.rule import Found, Unchecked, raised
 from ludus.testing.subject import Subject
 
 __all__ = ["snapshot_can_be_pickled", "snapshot_can_be_taken", "snapshot_fits_a_fresh_instance", "snapshot_is_exact"]
@@ -45,8 +45,8 @@ def snapshot_can_be_pickled(subject: Subject) -> Found:
     env = _begun(subject, subject.env()).env
     try:
         _StatePickler(type(env.unwrapped)).dump(env.snapshot())
-    except EnvError:  # of an environment elsewhere: its state stays there
-        raise
+    except SnapshotError as elsewhere:
+        raise Unchecked(f"state stays where the environment is: {elsewhere}") from elsewhere
     except Exception as refusal:  # whatever its state's own `__reduce__` raises
         message = f"pickle.dumps(snapshot()): expected the bytes of a pickle, got {type(refusal).__name__}: {refusal}"
         fix = "keep functions and classes that are found by name at the top of a module, or give them `__reduce__`"

@@ -26,7 +26,6 @@ __all__ = ["check_folder", "check_url"]
 ELSEWHERE = (
     seeding.another_seed_another_history,
     seeding.reset_continues_the_stream,
-    snapshots.snapshot_can_be_pickled,
     snapshots.snapshot_fits_a_fresh_instance,
 )
 MAX_REMOTE_STEPS = 25
