@@ -50,7 +50,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     lane_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes of this very class that have an entry for each lane of a batch: `fork` needs to know."""
 
-    def __new__(cls, *args: object, **kwargs: object) -> Self:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Remember the arguments, whatever `__init__` does with them."""
         self = super().__new__(cls)
         self._constructed = (args, kwargs)
@@ -94,12 +94,6 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     # --- some lanes of a batch ---
 
     @property
-    def _batch_below(self) -> VectorEnv[ObsT, ActT]:
-        """The environment below, for whoever knows that it is a batch: a wrapper around one counts as one, too."""
-        batch: Any = self.env
-        return batch
-
-    @property
     def stepped(self) -> Mask | None:
         """Which lanes the step under way moves; None for all of them."""
         return self.env.mask if isinstance(self.env, SomeLanes) else None
@@ -136,7 +130,8 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         if lanes is None:
             raise InvalidArgument("fork: expected the lanes to go on from, as in fork([0, 0]), got none")
         lane_fields_of(type(self))
-        twin = type(self)(self._batch_below.fork(lanes), **self.arguments)
+        below: Any = self.env
+        twin = type(self)(below.fork(lanes), **self.arguments)
         fork_state(self, twin, lanes)
         return twin
 
@@ -240,7 +235,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         return self._of_one_lane("single_action_space")
 
     @single_action_space.setter
-    def single_action_space(self, space: Space[object]) -> None:
+    def single_action_space(self, space: Space[Any]) -> None:
         self._single_action_space = space
 
     @property
@@ -249,7 +244,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         return self._of_one_lane("single_observation_space")
 
     @single_observation_space.setter
-    def single_observation_space(self, space: Space[object]) -> None:
+    def single_observation_space(self, space: Space[Any]) -> None:
         self._single_observation_space = space
 
     def _of_one_lane(self, name: str) -> Any:
@@ -339,7 +334,8 @@ class SomeLanes(Wrapper[ObsT, ActT, ObsT, ActT]):
     def __init__(self, env: Env[ObsT, ActT], mask: Mask, *, begins: bool = False) -> None:
         super().__init__(env)
         self.mask, self.begins = mask, begins
-        self._batch = self._batch_below  # whoever steps some lanes of an environment has a batch
+        batch: Any = env  # whoever steps some lanes of an environment has a batch
+        self._batch: VectorEnv[ObsT, ActT] = batch
 
     def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """A reset, of which the first one of an autoreset begins the next episode."""

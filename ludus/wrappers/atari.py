@@ -23,7 +23,7 @@ __all__ = ["AtariPreprocessing"]
 Frame = npt.NDArray[np.uint8]
 
 
-class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
+class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
     """The preprocessing of Machado et al. (2018), for environments with the emulator as `ale`.
 
     After a reset up to `noop_max` steps do nothing, from a stream of the wrapper's own. Each action is taken for
@@ -42,7 +42,7 @@ class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
 
     def __init__(
         self,
-        env: Env[Array, ActT],
+        env: AnyEnv,
         noop_max: int = 30,
         frame_skip: int = 4,
         screen_size: int | tuple[int, int] = 84,
@@ -56,8 +56,8 @@ class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
         self.screen_size = _size(screen_size)
         self.terminal_on_life_loss, self.scale_obs = terminal_on_life_loss, scale_obs
         self.grayscale_obs, self.grayscale_newaxis = grayscale_obs, grayscale_newaxis
-        self.lives: int | Array = np.zeros(self._lead, np.int64) if self._lead else 0
-        self.game_over: bool | Array = np.zeros(self._lead, np.bool_) if self._lead else False
+        self.lives: Any = np.zeros(self._lead, np.int64) if self._lead else 0
+        self.game_over: Any = np.zeros(self._lead, np.bool_) if self._lead else False
         self._require_frames()
         self._lanes = AtariLanes(self) if self._lead else None
         shape: tuple[int, ...] = self.screen_size[::-1]
@@ -67,7 +67,7 @@ class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
         self.show_observation_space(Box(0, 1 if scale_obs else 255, shape, kind))
 
     def _require_frames(self) -> None:
-        space: Space[object] = self.lane_observation_space
+        space: Any = self.lane_observation_space
         if not isinstance(space, Box) or len(space.shape) not in (2, 3):
             raise InvalidSpace(f"AtariPreprocessing: expected images, a Box of 2 or 3 dimensions, got {space!r}")
         self.screen_shape = space.shape[:2] if self.grayscale_obs else (*space.shape[:2], 3)
@@ -87,7 +87,7 @@ class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
                 f"AtariPreprocessing: expected 'NOOP' as the meaning of action 0, got {meanings[0]!r}; set noop_max=0"
             )
 
-    def fork(self, lanes: Lanes | None = None) -> Self:
+    def fork(self, lanes: Lanes | None = None) -> Any:
         """Around a fork of the lanes, which go on with streams of their own."""
         twin = super().fork(lanes)
         if self._lanes is not None and lanes is not None:
@@ -109,7 +109,7 @@ class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
         below: Any = self.unwrapped
         return below.get_attr("ale") if self._lead else self.env.get_wrapper_attr("ale")
 
-    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Array, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
         """Reset, and do nothing for a while."""
         if self._lanes is not None:
             return self._lanes.reset(seed, options)
@@ -123,7 +123,7 @@ class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
         self.lives, self.game_over = self.ale.lives(), False
         return self.on_reset(self.shown(self._screen()), info, None)
 
-    def advance(self, action: ActT) -> Step[Array]:
+    def advance(self, action: object) -> Step[Any]:
         """Take the action for several frames."""
         if self._lanes is not None:
             return self._lanes.advance(action)
@@ -149,21 +149,21 @@ class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
     def _screen(self) -> Frame:
         return self.screen_of(self.ale)
 
-    def screen_of(self, ale: Emulator) -> Frame:
+    def screen_of(self, ale: Any) -> Frame:
         """The screen of an emulator, in grey or colour."""
         screen: Frame = np.empty(self.screen_shape, dtype=np.uint8)
         (ale.getScreenGrayscale if self.grayscale_obs else ale.getScreenRGB)(screen)
         return screen
 
-    def shown(self, screen: Frame) -> Array:
+    def shown(self, screen: Frame) -> Any:
         """A screen as it is shown."""
-        shown: Array = resize(screen, self.screen_size)
+        shown: Any = resize(screen, self.screen_size)
         if self.scale_obs:
             shown = shown.astype(np.float32) / np.float32(255)
         return shown[..., None] if self.grayscale_obs and self.grayscale_newaxis else shown
 
 
-def _size(given: int | tuple[int, int]) -> tuple[int, int]:
+def _size(given: Any) -> tuple[int, int]:
     pair = given if is_tuple(given) else (given, given)
     if len(pair) != 2 or not all(isinstance(one, int | np.integer) and one > 0 for one in pair):
         raise InvalidArgument(

@@ -8,7 +8,6 @@ import numpy as np
 from ludus.core import Env, Info, Step
 from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidType
-from ludus.spaces.array_space import Array
 from ludus.wrappers.argument import positive
 from ludus.wrappers.lanes import blend, lane_of, made_of_arrays
 from ludus.wrappers.transform import Mask, Transform
@@ -41,7 +40,7 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
         zero = self._space.default()
         self._zero: object = zero if not self._lead else self._space.concatenate([zero] * self._lead[0])
         self._past: deque[object] = deque(maxlen=self.delay + 1)
-        self._age: int | Array = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
+        self._age: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
 
     def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[ObsT, Info]:
         """Start counting the lanes that begin; the others go on waiting."""
@@ -79,7 +78,7 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
             return old
         return blend(self._space, self._age >= self.delay, old, self._zero)
 
-    def _delayed_last(self, lane: int, last: object) -> object:
+    def _delayed_last(self, lane: int, last: object) -> Any:
         """What an episode's last observation looks like: `last` has not been pushed yet."""
         if self.delay == 0:
             return last

@@ -1,5 +1,7 @@
 """Frame skipping: one action for several steps, and the brightest of the last two frames."""
 
+from typing import Any
+
 import numpy as np
 
 from ludus.core import Env, Info, Step
@@ -41,8 +43,8 @@ class MaxAndSkipObservation(Steered[ObsT, ActT, ObsT, ActT]):
         if self._lead:
             return self._advance_lanes(action)
         total = 0.0
-        seen: list[object] = []
-        step = None
+        seen: list[Any] = []
+        step: Any = None
         for _ in range(self._skip):
             step = self.env.step(action)
             total += float(step[1])
@@ -52,8 +54,8 @@ class MaxAndSkipObservation(Steered[ObsT, ActT, ObsT, ActT]):
         return Step(np.max(np.stack(seen), axis=0), total, step[2], step[3], step[4])
 
     def _advance_lanes(self, action: ActT) -> Step[ObsT]:
-        below = self._batch_below
-        step = Step(*below.step(action))
+        below: Any = self.env
+        step: Step[Any] = Step(*below.step(action))
         going, before = self.moving(step), step.observation
         for _ in range(self._skip - 1):
             if not going.any():
@@ -75,7 +77,7 @@ class MaxAndSkipObservation(Steered[ObsT, ActT, ObsT, ActT]):
         """Whether an observation of the batch stays what it is when the next one comes."""
         return bool(getattr(self.unwrapped, "copy", True))
 
-    def _brightest_last(self, info: Info, before: Array, ended: Mask) -> Info:
+    def _brightest_last(self, info: Info, before: Any, ended: Mask) -> Info:
         if self._mode is not SAME_STEP or not ended.any():
             return info
         return self.with_final(

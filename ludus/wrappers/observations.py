@@ -1,14 +1,13 @@
 """Observations in another form, with nothing remembered from step to step."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Env, VectorEnv
-from ludus.core.env import ActT, ObsT
-from ludus.core.wrapper import WrapObsT
+from ludus.core import Env
+from ludus.core.env import ActT
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, shorten
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
 from ludus.spaces.array_space import Array
@@ -28,7 +27,7 @@ __all__ = [
 GRAY = np.array([0.2125, 0.7154, 0.0721])
 
 
-class TransformObservation(ObservationTransform[WrapObsT, ActT, ObsT]):
+class TransformObservation(ObservationTransform[Any, ActT, Any]):
     """Shows `func(observation)`; `observation_space` is where the results of one lane are, None for no change.
 
     In a batch the function is called lane by lane; with `vectorized=True` it takes the whole batch at once.
@@ -41,30 +40,10 @@ class TransformObservation(ObservationTransform[WrapObsT, ActT, ObsT]):
 
     lane_fields = ()
 
-    @overload
     def __init__(
-        self: "TransformObservation[Any, ActT, Any]",
-        env: VectorEnv[Any, ActT],
+        self,
+        env: Env[Any, ActT],
         func: Callable[[Any], object],
-        observation_space: Space[object] | None = None,
-        *,
-        vectorized: bool = False,
-    ) -> None: ...
-
-    @overload
-    def __init__(
-        self,
-        env: Env[ObsT, ActT],
-        func: Callable[[ObsT], WrapObsT],
-        observation_space: Space[object] | None = None,
-        *,
-        vectorized: bool = False,
-    ) -> None: ...
-
-    def __init__(
-        self,
-        env: Env[ObsT, ActT],
-        func: Callable[[ObsT], WrapObsT],
         observation_space: Space[object] | None = None,
         *,
         vectorized: bool = False,
@@ -76,7 +55,7 @@ class TransformObservation(ObservationTransform[WrapObsT, ActT, ObsT]):
         if observation_space is not None:
             self.show_observation_space(observation_space)
 
-    def convert(self, observation: ObsT, lead: tuple[int, ...]) -> WrapObsT:
+    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
         """Call the function."""
         if not lead or self.vectorized:
             return self.func(observation)
@@ -84,7 +63,7 @@ class TransformObservation(ObservationTransform[WrapObsT, ActT, ObsT]):
         return self.single_observation_space.concatenate(lanes)
 
 
-class FilterObservation(ObservationTransform[Any, ActT, object]):
+class FilterObservation(ObservationTransform[Any, ActT, Any]):
     """Keeps some keys of a `Dict` observation, or some places of a `Tuple`.
 
     >>> from ludus.core import Env
@@ -99,7 +78,7 @@ class FilterObservation(ObservationTransform[Any, ActT, object]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[object, ActT], filter_keys: Sequence[str | int]) -> None:
+    def __init__(self, env: Env[Any, ActT], filter_keys: Sequence[str | int]) -> None:
         super().__init__(env)
         space = self.lane_observation_space
         if not isinstance(space, Dict | Tuple):
@@ -114,18 +93,18 @@ class FilterObservation(ObservationTransform[Any, ActT, object]):
             )
         self.filter_keys = filter_keys
         every: Any = space  # keys are names of a Dict and places of a Tuple
-        kept: list[tuple[str | int, Space[object]]] = [(key, every[key]) for key in filter_keys]
+        kept = [(key, every[key]) for key in filter_keys]
         self.show_observation_space(Dict(kept) if isinstance(space, Dict) else Tuple([part for _, part in kept]))
         self._named = isinstance(space, Dict)
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> dict[str | int, object] | tuple[object, ...]:
+    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
         """Pick the parts."""
         if self._named:
             return {key: observation[key] for key in self.filter_keys}
         return tuple(observation[key] for key in self.filter_keys)
 
 
-class FlattenObservation(ObservationTransform[Any, ActT, object]):
+class FlattenObservation(ObservationTransform[Any, ActT, Any]):
     """Shows the flat form of an observation, as `Space.flatten` gives it.
 
     >>> import ludus
@@ -136,22 +115,22 @@ class FlattenObservation(ObservationTransform[Any, ActT, object]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[object, ActT]) -> None:
+    def __init__(self, env: Env[Any, ActT]) -> None:
         super().__init__(env)
         self._space = self.lane_observation_space
         self.show_observation_space(self._space.flat_space())
 
-    def convert(self, observation: object, lead: tuple[int, ...]) -> object:
+    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
         """Flatten one, or every lane."""
         if not lead:
             return self._space.flatten(observation)
         if isinstance(self._space, Box | MultiBinary):
-            return np.asarray(observation).reshape((*lead, -1)).copy()
+            return np.reshape(observation, (*lead, -1)).copy()
         lanes = [self._space.flatten(one) for one in self.env.observation_space.iterate(observation)]
         return self.single_observation_space.concatenate(lanes)
 
 
-def image_space(name: str, space: Space[object], dimensions: tuple[int, ...]) -> Box[object]:
+def image_space(name: str, space: Space[Any], dimensions: tuple[int, ...]) -> Box:
     is_bytes = isinstance(space, Box) and space.dtype == np.uint8 and len(space.shape) in dimensions
     if not isinstance(space, Box) or not is_bytes or not ((space.low == 0).all() and (space.high == 255).all()):
         raise InvalidSpace(
@@ -236,7 +215,7 @@ class RescaleObservation(ObservationTransform[Array, ActT, Array]):
         return self._gradient * observation + self._intercept
 
 
-class DtypeObservation(ObservationTransform[Array, ActT, object]):
+class DtypeObservation(ObservationTransform[Array, ActT, Any]):
     """Shows numbers as another dtype.
 
     >>> import ludus
@@ -246,12 +225,12 @@ class DtypeObservation(ObservationTransform[Array, ActT, object]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[object, ActT], dtype: npt.DTypeLike) -> None:
+    def __init__(self, env: Env[Any, ActT], dtype: npt.DTypeLike) -> None:
         super().__init__(env)
         self.dtype = np.dtype(dtype)
         space = self.lane_observation_space
         if isinstance(space, Box):
-            shown: Space[Array] = Box(space.low, space.high, shape=space.shape, dtype=self.dtype)
+            shown: Space[Any] = Box(space.low, space.high, shape=space.shape, dtype=self.dtype)
         elif isinstance(space, Discrete):
             shown = Box(int(space.start), int(space.start + space.n - 1), shape=(), dtype=self.dtype)
         elif isinstance(space, MultiDiscrete):
@@ -262,6 +241,6 @@ class DtypeObservation(ObservationTransform[Array, ActT, object]):
             raise InvalidSpace(f"DtypeObservation: expected a space of arrays or integers, got {space!r}")
         self.show_observation_space(shown)
 
-    def convert(self, observation: object, lead: tuple[int, ...]) -> Array:
+    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
         """Cast."""
         return np.asarray(observation).astype(self.dtype)

@@ -99,6 +99,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
                 f"got {shorten(result)}; {hint}"
             )
         observation, reward, terminated, truncated, info = result
+        earned: Any = reward
         if not is_dict(info):
             raise ContractViolation(f"{self._name}.step info: expected a dictionary, got {shorten(info)}")
         self._observe("step", observation)
@@ -109,7 +110,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
                 self._warn(f"step {name}: expected a bool, got {shorten(flag)}")
         if not isinstance(reward, int | float | np.integer | np.floating) or isinstance(reward, bool):
             self._warn(f"step reward: expected a number, got {shorten(reward)}")
-        elif not np.isfinite(reward):
+        elif not np.isfinite(earned):
             self._warn(f"step reward: expected a finite number, got {reward}")
 
     def _with_outcome(self, step: Step[ObsT]) -> Step[ObsT]:

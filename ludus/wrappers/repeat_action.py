@@ -1,5 +1,7 @@
 """Actions that are taken several times."""
 
+from typing import Any
+
 from ludus.core import Env, Step
 from ludus.core.env import ActT, ObsT
 from ludus.core.info import info_of, joined
@@ -38,7 +40,7 @@ class RepeatAction(Steered[ObsT, ActT, ObsT, ActT]):
         return Step(step[0], total, step[2], step[3], step[4])  # type: ignore[index]
 
     def _advance_lanes(self, action: ActT) -> Step[ObsT]:
-        below = self._batch_below
+        below: Any = self.env
         step = Step(*below.step(action))
         going = self.moving(step)
         for _ in range(self.num_repeats - 1):

@@ -1,15 +1,16 @@
 """The linear map from one box to another."""
 
+from typing import Any
+
 import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidSpace, shorten
 from ludus.spaces import Box, Space
-from ludus.spaces.array_space import Array
 
 __all__ = ["rescaling"]
 
 
-def rescaling(space: Space[object], low: object, high: object, what: str) -> tuple[Box, Array, Array]:
+def rescaling(space: Space[Any], low: object, high: object, what: str) -> tuple[Box, Any, Any]:
     """The box from `low` to `high`, and gradient and intercept of `new = gradient * old + intercept`."""
     if not isinstance(space, Box):
         raise InvalidSpace(f"{what}: expected a Box, got {space!r}")
@@ -22,7 +23,7 @@ def rescaling(space: Space[object], low: object, high: object, what: str) -> tup
             )
     if not (new_low <= new_high).all():
         raise InvalidArgument(f"{what}: expected minimum <= maximum, got {shorten(low)} and {shorten(high)}")
-    wide: type[np.floating] = getattr(np, "float128", np.float64)
+    wide: Any = getattr(np, "float128", np.float64)
     below, above = np.isfinite(new_low), np.isfinite(new_high)
     both = below & above
     gradient, intercept = np.ones(space.shape, dtype=space.dtype), np.zeros(space.shape, dtype=space.dtype)
@@ -35,7 +36,7 @@ def rescaling(space: Space[object], low: object, high: object, what: str) -> tup
     return Box(new_low, new_high, dtype=space.dtype), gradient, intercept
 
 
-def _end(value: object, space: Box, what: str) -> Array:
+def _end(value: object, space: Box, what: str) -> Any:
     end = np.asarray(value)
     if end.dtype.kind not in "iuf" or end.shape not in ((), space.shape):
         raise InvalidArgument(f"{what}: expected a number or an array of shape {space.shape}, got {shorten(value)}")

@@ -35,9 +35,9 @@ class RecordEpisodeStatistics(Transform[ObsT, ActT, ObsT, ActT]):
         super().__init__(env)
         self._stats_key = stats_key
         self.episode_count = 0
-        self.episode_returns: float | Array = 0.0 if not self._lead else np.zeros(self._lead)
-        self.episode_lengths: int | Array = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
-        self.episode_start_time: float | Array = (
+        self.episode_returns: Any = 0.0 if not self._lead else np.zeros(self._lead)
+        self.episode_lengths: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
+        self.episode_start_time: Any = (
             time.perf_counter() if not self._lead else np.full(self._lead, time.perf_counter())
         )
         self.time_queue: deque[float] = deque(maxlen=buffer_length)
@@ -78,7 +78,7 @@ class RecordEpisodeStatistics(Transform[ObsT, ActT, ObsT, ActT]):
             self._start(over)
         return step
 
-    def _told(self, info: Info, over: Mask) -> Info:
+    def _told(self, info: Info, over: Any) -> Info:
         if self._stats_key in info:
             raise InvalidArgument(
                 f"stats_key: expected a key that info has not, got {self._stats_key!r}; choose another"

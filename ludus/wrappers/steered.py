@@ -1,6 +1,6 @@
 """Wrappers that steer lanes step by step: several steps below for one above, or episodes that end only here."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Steered(Transform[WrapObsT, WrapActT, ObsT, ActT]):
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        own = Transform[object, object, object, object]
+        own = Transform[Any, Any, Any, Any]
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
 
     def advance(self, action: ActT) -> Step[ObsT]:
@@ -98,7 +98,7 @@ class Cutting(Steered[WrapObsT, WrapActT, ObsT, ActT]):
             return step if class_of(step) is Step else Step(*step)
         stepped = self.stepped
         now = self._cut if stepped is None else self._cut & stepped
-        below = self._batch_below
+        below: Any = self.env
         if not now.any():
             return below.step(action)
         if self._mode is AutoresetMode.DISABLED:
@@ -121,9 +121,10 @@ class Cutting(Steered[WrapObsT, WrapActT, ObsT, ActT]):
         if self._mode is not SAME_STEP:
             self.wait_for_reset(lanes)
             return step
+        below: Any = self.env
         space = self.lane_observation_space
         last = [lane_of(space, step.observation, lane) for lane in np.flatnonzero(lanes).tolist()]
-        observation, told = self._batch_below.autoreset(lanes)
+        observation, told = below.autoreset(lanes)
         return step._replace(observation=observation, info=add_final(step.info, lanes, last, told))
 
     def wait_for_reset(self, lanes: Mask) -> None:

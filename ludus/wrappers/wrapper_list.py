@@ -1,7 +1,7 @@
 """`wrap`: several wrappers at once, from objects or from plain data."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ludus.core import Wrapper, WrapperSpec
@@ -28,7 +28,7 @@ def wrap(env: AnyEnv, *wrappers: object) -> AnyEnv:
     return env
 
 
-def wrapper_of(given: object) -> Callable[[AnyEnv], AnyEnv]:
+def wrapper_of(given: object) -> Any:
     """A function of an environment from any of the forms `wrap` takes."""
     if isinstance(given, WrapperSpec):
         return given
