@@ -6,6 +6,7 @@ from ludus.core import Outcome
 from ludus.core.env import AnyEnv
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidType
+from ludus.spaces.mask import sample_legal
 
 __all__ = ["PlayedEpisode", "play"]
 
@@ -33,14 +34,14 @@ class PlayedEpisode:
 
 
 def play(env: AnyEnv, seed: int, max_steps: int) -> PlayedEpisode:
-    """Play one episode with random actions; the same seed plays the same one."""
+    """Play one episode with random actions, legal ones where its infos say which; the same seed plays the same one."""
     if env.batch_shape:
         raise InvalidType(f"expected one environment, got a batch of {env.batch_shape}")
     env.action_space.seed(seed + SEED_DISTANCE)
-    env.reset(seed=seed)
+    _, info = env.reset(seed=seed)
     total = 0.0
     for steps in range(1, max_steps + 1):
-        _, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        _, reward, terminated, truncated, info = env.step(sample_legal(env.action_space, info.get("action_mask")))
         total += float(reward)
         if terminated or truncated:
             told = read_outcome(info.get(OUTCOME))

@@ -15,8 +15,10 @@ from ludus.core.info import lane_info
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument
 from ludus.evaluate.seeds import STEP, U64, mixed
-from ludus.spaces import Discrete, Space, concatenate, iterate
+from ludus.spaces import Discrete, Record, Space, concatenate, iterate
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_dict
+from ludus.spaces.mask import field_masks, sample_legal
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -113,7 +115,7 @@ class RandomAgent(Agent[object, object]):
         del observation
         mask, space = info.get("action_mask"), self._choice
         if space is None:
-            return self._spaces[lane].sample() if mask is None else self._spaces[lane].sample(mask=mask)
+            return sample_legal(self._spaces[lane], mask)
         legal = range(int(space.n)) if mask is None else np.flatnonzero(mask).tolist()
         share = int(self._drawn(np.array([lane]))[0])
         return int(space.start) + legal[share * len(legal) >> 32]
@@ -135,6 +137,21 @@ class RandomAgent(Agent[object, object]):
         return (mixed(word) >> U64(32)).astype(np.int64)
 
 
+def _first_legal(space: Space[object], mask: object) -> object:
+    """The zero of a space, with the first choice that is legal where the mask is of choices."""
+    if isinstance(space, Discrete):
+        return space.start + int(np.argmax(np.asarray(mask)))
+    if not isinstance(space, Record):
+        return space.default()
+    record: Record[object] = space
+    spaces = {name: field.space for name, field in record.fields.items()}
+    masks = field_masks(spaces, mask)
+    if not is_dict(masks) or masks is mask:
+        return record.default()
+    values = {name: _first_legal(one, masks[name]) if name in masks else one.default() for name, one in spaces.items()}
+    return record.from_fields(values)
+
+
 class NopAgent(Agent[object, object]):
     """The zero of the action space, always: what doing nothing is worth.
 
@@ -146,9 +163,7 @@ class NopAgent(Agent[object, object]):
         """Zero, or the first that is legal."""
         del observation, lane
         mask = info.get("action_mask")
-        if mask is None or not isinstance(self.action_space, Discrete):
-            return self.action_space.default()
-        return self.action_space.start + int(np.argmax(mask))
+        return self.action_space.default() if mask is None else _first_legal(self.action_space, mask)
 
 
 class ScriptedAgent(Agent[object, ActT]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,22 @@ import numpy.typing as npt
 from ludus.errors import InvalidMask, shorten
 from ludus.spaces.kinds import is_array, is_tuple
 
-__all__ = ["array_mask", "choice", "choice_of_possible", "distribution", "exclusive", "parts", "refuse_mask"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ludus.spaces.space import Space
+
+__all__ = [
+    "array_mask",
+    "choice",
+    "choice_of_possible",
+    "distribution",
+    "exclusive",
+    "field_masks",
+    "parts",
+    "refuse_mask",
+    "sample_legal",
+]
 
 Array = npt.NDArray[Any]
 
@@ -30,6 +45,29 @@ def exclusive(mask: object, probability: object) -> str | None:
 def refuse_mask(space: object, mask: object, probability: object) -> None:
     """For spaces that cannot be restricted, when one of both is given."""
     raise InvalidMask(f"sample: {space!r} takes no {exclusive(mask, probability)}; pass None for it")
+
+
+def sample_legal(space: Space[object], mask: object) -> object:
+    """A sample that a mask allows, `info["action_mask"]` for instance; any, where it is of the environment's own kind.
+
+    >>> from ludus.spaces import Discrete
+    >>> int(sample_legal(Discrete(3), np.array([0, 1, 0], np.int8)))
+    1
+    """
+    if mask is None:
+        return space.sample()
+    try:
+        return space.sample(mask=mask)
+    except (InvalidMask, TypeError):
+        return space.sample()
+
+
+def field_masks(fields: Mapping[str, Space[object]], given: object) -> object:
+    """An array restricts the one field that has as many choices; anything else is for each field what it says."""
+    if not is_array(given) or given.ndim != 1:
+        return given
+    meant = [name for name, space in fields.items() if getattr(space, "n", None) == len(given)]
+    return {name: given if name in meant else None for name in fields} if len(meant) == 1 else given
 
 
 def array_mask(value: object, kind: str, shape: tuple[int, ...], top: int = 1) -> Array:

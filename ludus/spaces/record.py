@@ -19,7 +19,7 @@ from ludus.spaces.dict import Dict
 from ludus.spaces.field_description import field_from_arguments
 from ludus.spaces.field_types import FieldType
 from ludus.spaces.kinds import is_list, is_list_or_tuple, is_mapping
-from ludus.spaces.mask import exclusive
+from ludus.spaces.mask import exclusive, field_masks
 from ludus.spaces.models import NO_DEFAULT, StandIn, model_fields, runs_code, shared_standin, takes_positions, validator
 from ludus.spaces.record_columns import WRITTEN_ALIKE, RecordColumns, is_flat
 from ludus.spaces.space import LanesCodec, ModelT_co, Space, Violation, same_data
@@ -192,9 +192,10 @@ class Record(Composite[ModelT_co]):
             super().copy_rng_from(other)
 
     def sample(self, mask: object = None, probability: object = None) -> ModelT_co:
-        """An instance with random fields; a mask is a dictionary with one entry, or None, for each field."""
+        """An instance with random fields; a mask has an entry or None for each, or is the array of the one it fits."""
         kind = exclusive(mask, probability)
-        values = self._dict.sample(**{kind: mask if kind == "mask" else probability}) if kind else self._dict.sample()
+        given = field_masks(self._dict.spaces, mask if kind == "mask" else probability)
+        values = self._dict.sample(**{kind: given}) if kind else self._dict.sample()
         return self.from_fields(values)
 
     def default(self) -> ModelT_co:

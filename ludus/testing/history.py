@@ -8,10 +8,11 @@ import numpy as np
 
 from ludus.core import AutoresetMode, Info, VectorEnv
 from ludus.core.env import AnyEnv
-from ludus.errors import ContractViolation, InvalidMask, shorten
+from ludus.errors import ContractViolation, shorten
 from ludus.seeding import Seed
 from ludus.spaces import Space
 from ludus.spaces.kinds import is_dict, is_list_or_tuple, is_tuple
+from ludus.spaces.mask import sample_legal
 from ludus.testing.equality import difference
 from ludus.testing.global_random import global_random
 from ludus.testing.rule import raised
@@ -93,12 +94,7 @@ class Player:
 
     def choose(self) -> object:
         """The next action."""
-        if self.mask is None:
-            return self.space.sample()
-        try:
-            return self.space.sample(mask=self.mask)
-        except (InvalidMask, TypeError):  # a mask of the environment's own kind
-            return self.space.sample()
+        return sample_legal(self.space, self.mask)
 
     def _reset_label(self, seed: Seed | None) -> str:
         if seed is not None:

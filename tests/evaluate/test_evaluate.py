@@ -1,12 +1,13 @@
 """Evaluations: the same episodes wherever they are played, whatever the agent is given as."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
 
 import ludus
+from ludus.cli.episode import play
 from ludus.core import Outcome
 from ludus.envs.teaching import GridWorld
 from ludus.errors import EvaluationError, InvalidArgument, InvalidType, LudusError
@@ -263,3 +264,49 @@ def test_an_environment_that_is_made_already_is_refused_with_the_reason():
         evaluate(GridWorld(), "nop")
     with pytest.raises(LudusError):
         evaluate("GridWorld-v0", [])
+
+
+@dataclass
+class Pick:
+    """What a stranger's typed game is told: the choice, and a remark."""
+
+    square: Annotated[int, Discrete(6)]
+    remark: str
+
+
+class Dwindling(ludus.Env):
+    """A stranger's: squares are taken once, and a mask says which are left, though an action is a record."""
+
+    observation_space = Record(Hint)
+    action_space = Record(Pick)
+
+    def _told(self):
+        return {"action_mask": self.free.copy(), "facts": {"free": int(self.free.sum())}}
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.free = np.ones(6, np.int8)
+        self.free[int(self.np_random.integers(6))] = 0
+        return Hint("begin"), self._told()
+
+    def step(self, action):
+        if not self.free[action.square]:
+            return ludus.Step(Hint("taken"), -10.0, True, False, self._told())
+        self.free[action.square] = 0
+        return ludus.Step(Hint("ok"), 1.0, not self.free.any(), False, self._told())
+
+
+@pytest.mark.parametrize("agent", ["random", "nop"])
+def test_a_mask_of_choices_restricts_an_agents_records_too(agent):
+    found = evaluate(Dwindling, agent, episodes=4, num_envs=2, executor="serial")
+    assert {(one.total, one.outcome) for one in found.episodes} == {(5.0, None)}
+
+
+def test_a_run_at_random_takes_legal_records_and_any_where_the_mask_is_the_environments_own():
+    assert play(Dwindling(), seed=3, max_steps=9).steps == 5
+
+    class Own(Dwindling):
+        def _told(self):
+            return {"action_mask": "whatever is left"}
+
+    assert {play(Own(), seed=seed, max_steps=9).total for seed in range(9)} != {5.0}

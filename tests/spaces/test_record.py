@@ -273,6 +273,35 @@ def test_a_batch_of_records_is_a_tuple():
     assert batch.sample() in batch
 
 
+def test_an_array_is_the_mask_of_the_one_field_that_has_as_many_choices():
+    @dataclass
+    class Move:
+        square: Annotated[int, Discrete(9)]
+        name: str
+
+    legal = np.zeros(9, np.int8)
+    legal[[2, 5]] = 1
+    space = Record(Move, seed=0)
+    assert {space.sample(mask=legal).square for _ in range(40)} == {2, 5}
+    assert {space.sample(probability=legal / 2).square for _ in range(40)} == {2, 5}
+    with says(
+        InvalidMask, "mask: expected a dictionary with the keys ['square', 'name'], got array([0, 0], dtype=int8)"
+    ):
+        space.sample(mask=legal[:2])
+
+
+def test_of_two_fields_with_as_many_choices_an_array_means_neither():
+    @dataclass
+    class Move:
+        start: Annotated[int, Discrete(4)]
+        end: Annotated[int, Discrete(4)]
+
+    with says(
+        InvalidMask, "mask: expected a dictionary with the keys ['start', 'end'], got array([1, 1, 1, 1], dtype=int8)"
+    ):
+        Record(Move, seed=0).sample(mask=np.ones(4, np.int8))
+
+
 def test_masks_are_given_by_field():
     space = Record(Flat, seed=0)
     mask = {"a": np.array([0, 0, 1], np.int8), "b": np.array([1, 0], np.int8), "c": None}

@@ -21,8 +21,8 @@ from ludus.server.protocols.web_api.page_json import observed, plain
 from ludus.server.protocols.web_api.preview import open_session
 from ludus.server.server import Server
 from ludus.server.session import Session
-from ludus.spaces import Discrete
 from ludus.spaces.kinds import is_dict
+from ludus.spaces.mask import sample_legal
 
 __all__ = ["PlaySession"]
 
@@ -165,8 +165,7 @@ def _action(hosted: EnvHost, data: object) -> object:
 
 def _at_random(hosted: EnvHost) -> Message:
     """A step with a sampled action; one that the environment's mask allows, where it tells one."""
-    space, mask = hosted.action_space, hosted.last.info.get("action_mask")
-    return _stepped(hosted, space.sample(mask) if mask is not None and isinstance(space, Discrete) else space.sample())
+    return _stepped(hosted, sample_legal(hosted.action_space, hosted.last.info.get("action_mask")))
 
 
 def _stepped(hosted: EnvHost, action: object) -> Message:
