@@ -20,13 +20,14 @@ from ludus.spaces import Space
 __all__ = ["AnyEnv", "Env"]
 
 ObsT = TypeVar("ObsT")
+ObsT_co = TypeVar("ObsT_co", covariant=True)
 ActT = TypeVar("ActT")
 WrappedT = TypeVar("WrappedT")
 Metadata = dict[str, Any]
 """What a class says of itself: `render_modes`, `render_fps`, and what its author adds."""
 
 
-class Env(Generic[ObsT, ActT]):
+class Env(Generic[ObsT_co, ActT]):
     """An environment: `reset` starts an episode, `step` advances it, until `terminated` or `truncated`.
 
     A subclass sets `observation_space` and `action_space` and defines `reset` and `step`. What they return is the
@@ -51,7 +52,7 @@ class Env(Generic[ObsT, ActT]):
     render_mode: str | None = None
     spec: EnvSpec | None = None
     action_space: Space[ActT]
-    observation_space: Space[ObsT]
+    observation_space: Space[ObsT_co]
 
     snapshot_shared: ClassVar[tuple[str, ...]] = ()
     """Attributes that are no state (windows, handles): a snapshot leaves them alone."""
@@ -62,7 +63,7 @@ class Env(Generic[ObsT, ActT]):
 
     # --- the episode ---
 
-    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT_co, Info]:
         """Start an episode and return its first observation and info.
 
         A seed starts the random stream anew; without one the stream goes on. Subclasses begin with
@@ -74,7 +75,7 @@ class Env(Generic[ObsT, ActT]):
             self._streams = None
         return None  # type: ignore[return-value]
 
-    def step(self, action: ActT) -> Step[ObsT]:
+    def step(self, action: ActT) -> Step[ObsT_co]:
         """Advance the episode by one action; a plain tuple of the five values is as good as a `Step`."""
         raise NotImplementedError(f"{type(self).__name__} defines no step(action)")
 
@@ -199,7 +200,7 @@ class Env(Generic[ObsT, ActT]):
 
 
 AnyEnv = Env[Any, Any]
-"""An environment of whatever observations and actions: `Env` is invariant, so that `Env[object, object]` takes none."""
+"""An environment of whatever observations and actions. One that is only looked at is an `Env[object, Any]`."""
 
 
 def is_env(value: object) -> TypeGuard[AnyEnv]:

@@ -21,7 +21,7 @@ from ludus.spaces.kinds import is_array
 
 __all__ = ["AnyVectorEnv", "IntegerActions", "Integers", "VectorEnv"]
 
-ObsT = TypeVar("ObsT")
+ObsT_co = TypeVar("ObsT_co", covariant=True)
 ActT = TypeVar("ActT")
 Mask = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ class _AnyBatch(type):
         )
 
 
-class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
+class VectorEnv(Env[ObsT_co, ActT], metaclass=_AnyBatch):
     """A batch of `num_envs` lanes. Lane `i` of `reset(seed=s)` is the single environment of `reset(seed=s + i)`.
 
     Rewards are float64, flags bool. `info[key]` holds an array, and `info["_" + key]` says which lanes set it.
@@ -104,7 +104,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
 
     # --- some lanes at a time: what wrappers steer single lanes with ---
 
-    def step_masked(self, action: ActT, mask: Mask) -> Step[ObsT]:
+    def step_masked(self, action: ActT, mask: Mask) -> Step[ObsT_co]:
         """Advance the lanes of `mask`, an array of bool; a mask of all lanes is `step`.
 
         The others stay exactly as they are: their streams do not move, and what has ended stays ended. Their entries
@@ -113,7 +113,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
         del action, mask
         raise self._cannot("step_masked(action, mask)", "advances some of its lanes")
 
-    def autoreset(self, mask: Mask) -> tuple[ObsT, Info]:
+    def autoreset(self, mask: Mask) -> tuple[ObsT_co, Info]:
         """Begin the next episode in the lanes of `mask`, ended or not, as autoreset begins it.
 
         That is by `episodes` if there is a plan, and without a seed otherwise. Gives the observations of all lanes, the
@@ -136,7 +136,7 @@ class VectorEnv(Env[ObsT, ActT], metaclass=_AnyBatch):
             raise InvalidArgument(f"{name}: expected shape ({self.num_envs},), got {shorten(mask)}")
         return mask
 
-    def fork(self, lanes: Lanes) -> "VectorEnv[ObsT, ActT]":
+    def fork(self, lanes: Lanes) -> "VectorEnv[ObsT_co, ActT]":
         """A new batch whose lane `j` goes on from where lane `lanes[j]` is; both then go their own ways."""
         raise InvalidType(f"fork: expected an executor that can copy lanes, got {type(self).__name__}")
 

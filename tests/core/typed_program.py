@@ -434,6 +434,18 @@ def own_batch() -> int:
     return sum(ended)
 
 
+def seen_first(env: Env[object, Any]) -> str:
+    """What only looks at an environment takes one of any observations, wrapped and batched too."""
+    return type(env.reset(seed=0)[0]).__name__
+
+
+def looked_at() -> set[str]:
+    """Environments of one's own, of ours, wrapped ones and batches."""
+    wrapped: Env[object, int] = TimeLimit(Walk(), 5)
+    batch: VectorEnv[object, Any] = SerialVectorEnv([Walk])
+    return {seen_first(env) for env in (Walk(), wrapped, batch)} | {seen_first(Sums()), seen_first(Countdown())}
+
+
 def round_trip(env: Env[int, int]) -> Outcome | None:
     """Functions over environments of some type; infos are dictionaries by name."""
     env.reset(seed=1)
