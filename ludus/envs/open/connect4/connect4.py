@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, get_args
 
 import msgspec
+import numpy as np
 
 from ludus.core import Env, Info, Outcome, Step
 from ludus.core.options import Options
@@ -149,7 +150,8 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
         told: dict[str, object] = {"won": facts.won, "illegal_move": facts.illegal_move}
         if facts.winner >= 0:
             told["winner"] = sign(facts.winner)
-        info: Info = {"facts": told, "next_player": sign(position.player)}
+        legal = rules.legal(position, self._params).astype(np.int8)
+        info: Info = {"facts": told, "next_player": sign(position.player), "action_mask": legal}
         if facts.outcome:
             info["outcome"] = Outcome.of(facts.outcome)
         return info
