@@ -2,7 +2,12 @@
 
 import os
 import re
+import signal
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import pytest
 
@@ -15,11 +20,26 @@ from tests.attacks.hostile.environment import DEEDS
 from tests.attacks.playing import Watch, play_step
 from tests.attacks.scene import Scene
 from tests.attacks.table import written
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.xdist_group("hostile suite")]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandbox_attacks.md"
 NAMED = {attack.name: attack for attack in attacks()}
+NARROW = """
+import os, resource
+from tests.attacks.hostile.ending import many_threads
+
+for room in range(0, 128 << 10, 4 << 10):
+    if os.fork() == 0:
+        size = int(open("/proc/self/statm").read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (size + (8 << 20) + room,) * 2)
+        many_threads(None)
+        os._exit(0)
+for _ in range(32):
+    print(os.wait()[1])
+"""
+"""Threads where there are addresses for the stack of one, and so little more that some cannot begin."""
 
 
 def test_there_are_at_least_forty_attacks_each_by_a_name_of_its_own():
@@ -39,6 +59,18 @@ def test_every_deed_of_an_environment_is_an_attack():
     assert list(TITLES) == list(DEEDS)
     assert {f"channel-{deed}" for deed in (*DEEDS, *MOMENTS)} <= set(NAMED)
     assert set(HANGING) <= set(DEEDS)
+
+
+def test_threads_that_find_no_memory_to_begin_with_are_waited_for_by_nobody():
+    with subprocess.Popen(
+        [sys.executable, "-c", NARROW], stdout=PIPE, stderr=DEVNULL, start_new_session=True
+    ) as program:
+        try:
+            told, _ = program.communicate(timeout=PATIENCE_S)
+        finally:
+            with suppress(ProcessLookupError):  # all have ended
+                os.killpg(program.pid, signal.SIGKILL)
+    assert told.split() == [b"0"] * 32
 
 
 def left_out(kept: Guarantees) -> dict[str, set[str]]:
