@@ -1,8 +1,11 @@
 """Visibility: whether a seat can tell what another one has just done, or the game hides that from it."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.envs.open.openspiel.position import Position
+
+if TYPE_CHECKING:
+    import pyspiel
 
 __all__ = ["is_seen"]
 
@@ -30,6 +33,6 @@ def is_seen(position: Position, action: int, seat: int) -> bool:
     return all(_known(state.child(one), position.text_name, seat) != known for one in legal if one != action)
 
 
-def _known(state: Any, name: str, seat: int) -> str:
+def _known(state: "pyspiel.State", name: str, seat: int) -> str:
     """What a seat knows, as the game itself writes it."""
     return getattr(state, name)(seat)
