@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.spaces.kinds import is_dict, is_list
 
 __all__ = ["CONFLICTING", "KINDS", "MISSING", "Case", "Kind", "abstention", "drawn_case", "quotes_of", "read_cases"]
 
@@ -204,13 +205,13 @@ def _read_case(line: str, where: str) -> Case:
     final, proof = str(expected.get("final", "")), expected.get("proof", "")
     if not final.strip():
         raise InvalidArgument(f"{where}: expected a final answer, got {shorten(answered)}")
-    quotes = "\n".join(map(str, proof)) if isinstance(proof, list) else str(proof)
+    quotes = "\n".join(map(str, proof)) if is_list(proof) else str(proof)
     return Case(context, question, KIND_OF[abstention(final)], final, quotes)
 
 
-def _expected(answered: Any) -> dict[str, object]:
+def _expected(answered: object) -> dict[str, object]:
     try:
-        found = json.loads(answered)
-    except (ValueError, TypeError):
+        found: object = json.loads(answered) if isinstance(answered, str | bytes) else None
+    except ValueError:
         found = None
-    return found if isinstance(found, dict) else {"final": str(answered), "proof": ""}
+    return found if is_dict(found) else {"final": str(answered), "proof": ""}

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -147,7 +147,7 @@ class _Process:
             self.close()
             raise
 
-    def ask(self, deadline: float, **question: Any) -> Measures:
+    def ask(self, deadline: float, **question: object) -> Measures:
         """One question; raises WorkerFailure where there is no answer in time, or SUMO refuses."""
         until = time.monotonic() + deadline
         try:
