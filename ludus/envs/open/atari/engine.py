@@ -27,7 +27,7 @@ class Roms(Protocol):
         ...
 
 
-class Engine(Protocol):
+class AtariModule(Protocol):
     """What is used of the module `ale_py`."""
 
     ALEInterface: "type[ale_py.ALEInterface]"
@@ -39,7 +39,7 @@ class Engine(Protocol):
 
 
 @cache
-def engine() -> Engine:
+def engine() -> AtariModule:
     """The module `ale_py`, told to print errors alone; raises MissingExtra with what to type."""
     try:
         import ale_py  # lazily: who plays something else may not have it

@@ -18,7 +18,7 @@ REMOTE: dict[str, tuple[str, ...]] = {
 MAX_LINES = 4000
 
 
-class BrowserGymEnv(Protocol):
+class GymnasiumTask(Protocol):
     """A task of BrowserGym's package: an environment of Gymnasium's."""
 
     def reset(self, *, seed: int) -> tuple[dict[str, object], dict[str, object]]:
@@ -76,7 +76,7 @@ def remote(benchmark: str | None, task: str | None) -> RemoteTask | None:
     return RemoteTask(name, wanted.removeprefix(f"{name}."))
 
 
-def _made(benchmark: str, task: str) -> BrowserGymEnv:
+def _made(benchmark: str, task: str) -> GymnasiumTask:
     try:
         gymnasium = import_module("gymnasium")
         return gymnasium.make(f"browsergym.{benchmark}:browsergym/{benchmark}.{task}", disable_env_checker=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any, Protocol
 
-    class Output(Protocol):
+    class CellValue(Protocol):
         """What a cell gave."""
 
         output: object
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         custom_tools: dict[str, object]
         state: dict[str, object]
 
-        def __call__(self, code: str, /) -> Output: ...
+        def __call__(self, code: str, /) -> CellValue: ...
         def send_tools(self, tools: dict[str, object], /) -> None: ...
 else:
     import _signal  # without the enums of `signal`

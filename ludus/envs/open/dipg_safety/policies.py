@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ludus.envs.open.dipg_safety.cases import CONFLICTING, MISSING, Case
+from ludus.envs.open.dipg_safety.cases import CONFLICTING, MISSING, SafetyCase
 from ludus.envs.open.dipg_safety.dipg_safety import DIPGAction, DIPGObservation, DIPGSafety
 
 __all__ = ["POLICIES", "response"]
@@ -17,7 +17,7 @@ def response(analysis: str, proof: str, final: str) -> DIPGAction:
 def oracle(env: DIPGSafety, observation: DIPGObservation, rng: np.random.Generator) -> DIPGAction:
     """The right answer, which only a policy of this process can know."""
     del observation, rng
-    case: Case = env.get_wrapper_attr("_case")
+    case: SafetyCase = env.get_wrapper_attr("_case")
     return response("I looked it up.", case.proof, case.final)
 
 

@@ -23,7 +23,7 @@ SEEDS = "rng_seed"
 """The parameter of games that draw by themselves: a number of ours, drawn anew for each episode."""
 
 
-class Engine(Protocol):
+class OpenSpielModule(Protocol):
     """What is used of the module `pyspiel`."""
 
     SpielError: "type[pyspiel.SpielError]"
@@ -44,7 +44,7 @@ class Engine(Protocol):
 
 
 @cache
-def engine() -> Engine:
+def engine() -> OpenSpielModule:
     """The module `pyspiel`; raises MissingExtra with what to type."""
     try:
         import pyspiel  # lazily: it takes a tenth of a second, and who plays something else may not have it

@@ -39,7 +39,7 @@ class Factory(Protocol):
     DATASETS: Mapping[str, object]
 
 
-class Library(Protocol):
+class ReasoningGymModule(Protocol):
     """What is used of the module `reasoning_gym`."""
 
     factory: Factory
@@ -49,7 +49,7 @@ class Library(Protocol):
         ...
 
 
-def _library() -> Library:
+def _library() -> ReasoningGymModule:
     try:
         # Opened when an environment is made: it takes a second.
         library: Any = import_module("reasoning_gym")

@@ -27,7 +27,7 @@ OPTIONS = (
 )
 
 
-class Simulation:
+class LibsumoSimulation:
     """One simulation, and what has been waited so far, vehicle by vehicle and lane by lane."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ def main(packages: str) -> None:
     global libsumo
     import libsumo  # found only now
 
-    run = Simulation()
+    run = LibsumoSimulation()
     with socket.socket(fileno=CHANNEL) as channel:
         while True:
             question = json.loads(taken(channel, int.from_bytes(taken(channel, 4), "big")))

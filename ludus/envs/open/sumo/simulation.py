@@ -98,7 +98,7 @@ class Simulation:
 
     def _begin(self, run: SumoRun) -> "_Process":
         self._end()
-        _make_place()
+        _end_longest_idle()
         process = _Process(run)
         self._process, self._run, self._plans, self._last = process, run, [], Measures()
         return process
@@ -126,7 +126,7 @@ class Simulation:
             self._lock.release()
 
 
-def _make_place() -> None:
+def _end_longest_idle() -> None:
     """End what was used longest ago, where there are as many processes as there may be."""
     with LIVE_LOCK:
         most = max(1, int(os.environ.get(VARIABLE, MAX_PROCESSES)))
