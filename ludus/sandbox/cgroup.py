@@ -66,7 +66,7 @@ class Cgroup:
         self._places, self._overhead = places, overhead
         self._name = f"{PREFIX}-{identity()}-{next(_numbers)}"
         self._oom_event: tuple[int, int] | None = None
-        self._bell_lock = Lock()
+        self._wake_lock = Lock()
         """One thread measures while another removes: a number that is closed may be another file's by then."""
         self._oom_seen = False
         made: list[str] = []
@@ -128,7 +128,7 @@ class Cgroup:
 
     def ran_out(self) -> bool:
         """Whether memory has run out."""
-        with self._bell_lock, contextlib.suppress(BlockingIOError):
+        with self._wake_lock, contextlib.suppress(BlockingIOError):
             if self._oom_event is not None:
                 self._oom_seen = (
                     os.eventfd_read(self._oom_event[0]) > 0
@@ -175,7 +175,7 @@ class Cgroup:
 
     def remove(self) -> bool:
         """Kill what is left, and remove the group; False when something in it is still on its way out."""
-        with self._bell_lock:
+        with self._wake_lock:
             oom_event, self._oom_event = self._oom_event, None
             for descriptor in oom_event or ():
                 os.close(descriptor)

@@ -44,17 +44,17 @@ class Watcher(threading.Thread):
         self._asked: deque[Call] = deque()
         self._times: list[tuple[float, int, Alarm]] = []
         self._order = itertools.count()
-        self._bell, self._ear = socket.socketpair()
-        self._bell.setblocking(False)
-        self._ear.setblocking(False)
-        self._selector.register(self._ear, selectors.EVENT_READ, self._hear)
+        self._wake_sender, self._wake_receiver = socket.socketpair()
+        self._wake_sender.setblocking(False)
+        self._wake_receiver.setblocking(False)
+        self._selector.register(self._wake_receiver, selectors.EVENT_READ, self._drain_wakes)
         self.start()
 
     def call(self, function: Call) -> None:
         """Call a function in the watcher's thread, soon; everything below is for that thread alone."""
         self._asked.append(function)
-        with contextlib.suppress(BlockingIOError):  # it is ringing already
-            self._bell.send(b"!")
+        with contextlib.suppress(BlockingIOError):  # another wake-up is on its way
+            self._wake_sender.send(b"!")
 
     def add(self, descriptor: int, function: Call) -> None:
         """Call a function whenever a descriptor can be read."""
@@ -81,8 +81,8 @@ class Watcher(threading.Thread):
     def _pause(self) -> float | None:
         return max(0.0, self._times[0][0] - time.monotonic()) if self._times else None
 
-    def _hear(self) -> None:
-        self._ear.recv(4096)
+    def _drain_wakes(self) -> None:
+        self._wake_receiver.recv(4096)
         while self._asked:
             _attempt(self._asked.popleft())
 

@@ -12,10 +12,10 @@ from ludus.core import Outcome
 from ludus.envs.open.openspiel import OpenSpiel, OpenSpielAction, OpenSpielArrays, opponents, visibility
 from ludus.envs.open.openspiel.boards import LAYOUTS, board_of
 from ludus.envs.open.openspiel.engine import engine, game_names
+from ludus.envs.open.openspiel.match import PUBLIC
 from ludus.envs.open.openspiel.places import _changed
 from ludus.envs.open.openspiel.policies import POLICIES
 from ludus.envs.open.openspiel.position import Position
-from ludus.envs.open.openspiel.visibility import PUBLIC
 from ludus.errors import ContractViolation, EnvError, InvalidAction, InvalidArgument, ResetNeeded
 from ludus.interop.pettingzoo import InTurn, Together
 from ludus.testing import data_equal

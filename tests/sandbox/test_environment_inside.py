@@ -228,7 +228,7 @@ def zygote():
     server = Zygote(theirs)
     yield server, MessageChannel(ours, ServerReply)
     signal.signal(signal.SIGCHLD, before)
-    for one in (ours, theirs, server._bell, server._ringing):
+    for one in (ours, theirs, server._wake_sender, server._wake_receiver):
         one.close()
 
 

@@ -1,6 +1,6 @@
 """Ways to talk to an echo: at length, as it comes, not at all, and in what is no message."""
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -30,8 +30,8 @@ def nop(env: object, observation: EchoObservation, rng: np.random.Generator) -> 
 def garbage(env: object, observation: EchoObservation, rng: np.random.Generator) -> EchoAction:
     """A number, bytes or more than a message may be, which are refused."""
     del env, observation
-    wrong: tuple[Any, ...] = (7, b"hello", None, "a" * (MAX_MESSAGE_CHARS + 1))
-    return EchoAction(wrong[int(rng.integers(len(wrong)))])
+    wrong = (7, b"hello", None, "a" * (MAX_MESSAGE_CHARS + 1))
+    return EchoAction(cast(str, wrong[int(rng.integers(len(wrong)))]))  # of the wrong type, which is what is tried
 
 
 POLICIES = {"oracle": oracle, "random": random, "nop": nop, "garbage": garbage}

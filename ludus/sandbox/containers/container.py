@@ -18,7 +18,7 @@ from ludus.errors import SandboxError
 from ludus.sandbox.backend import Guarantees, Usage
 from ludus.sandbox.containers.api import Api
 from ludus.sandbox.containers.group import Group
-from ludus.sandbox.containers.inside import HandedWork, Work
+from ludus.sandbox.containers.inside import HandedStartCommand, StartCommand
 from ludus.sandbox.leftovers import private_folder
 from ludus.sandbox.local_process import LocalProcess
 from ludus.sandbox.policy import Policy
@@ -108,11 +108,11 @@ class Container(LocalProcess):
         super().__init__(pid, streams, policy.limits, guarantees, group)
         self.policy = policy
 
-    def hand_over(self, work: Work, channel: int | None) -> None:
+    def hand_over(self, work: StartCommand, channel: int | None) -> None:
         """Give the first process its work; from here on nothing inside is trusted."""
         handed: list[int] = []
         streams = [_place(handed, self._streams.descriptors[number]) for number in range(3)]
-        whole: HandedWork = {**work, "streams": streams, "channel": _place(handed, channel)}
+        whole: HandedStartCommand = {**work, "streams": streams, "channel": _place(handed, channel)}
         text = json.dumps(whole).encode() + b"\n"
         try:
             socket.send_fds(self._control, [text[:1]], handed)

@@ -10,7 +10,7 @@ import msgspec
 from ludus.errors import InvalidArgument
 from ludus.sandbox import relay
 from ludus.sandbox.bwrap import ETC, HOME
-from ludus.sandbox.containers.inside import Work
+from ludus.sandbox.containers.inside import StartCommand
 from ludus.sandbox.containers.service import most_files, most_processes
 from ludus.sandbox.launcher_process import variables
 from ludus.sandbox.leftovers import identity
@@ -55,7 +55,7 @@ def keepers(policy: Policy) -> int:
     return 2 if policy.hosts else 1
 
 
-def work(argv: Sequence[str], policy: Policy, python: str) -> Work:
+def work(argv: Sequence[str], policy: Policy, python: str) -> StartCommand:
     """What is handed over, as the first process reads it; with hosts to reach, a relay is left behind on the way."""
     relay = [python, "-I", "-S", RELAY, str(PORT), PROXY] if policy.hosts else []
     return {

@@ -29,7 +29,7 @@ FIRST_SPARE_DESCRIPTOR = 16
 SET_SECCOMP, FILTER = 22, 2
 
 
-class Work(TypedDict):
+class StartCommand(TypedDict):
     """What is to be started, and how."""
 
     argv: "list[str]"
@@ -37,7 +37,7 @@ class Work(TypedDict):
     folder: str
 
 
-class HandedWork(Work):
+class HandedStartCommand(StartCommand):
     """The same with the places of its descriptors among those that come with it; a stream without one is empty."""
 
     streams: "list[int | None]"
@@ -85,19 +85,19 @@ def refuse(path: str) -> None:
         return
     import ctypes  # costs milliseconds, and is needed for nothing else
 
-    class Program(ctypes.Structure):
+    class FilterProgram(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
 
     with open(path, "rb") as file:
         steps = file.read()
     held = ctypes.create_string_buffer(steps, len(steps))
-    program = Program(len(steps) // 8, ctypes.addressof(held))
+    program = FilterProgram(len(steps) // 8, ctypes.addressof(held))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(SET_SECCOMP, ctypes.c_ulong(FILTER), ctypes.byref(program), ctypes.c_ulong(0), ctypes.c_ulong(0)):
         raise OSError(ctypes.get_errno(), "the filter of system calls is refused")
 
 
-def receive(control: socket.socket) -> "tuple[HandedWork, list[int]]":
+def receive(control: socket.socket) -> "tuple[HandedStartCommand, list[int]]":
     """The work, and the descriptors for it, out of the way of 0 to 3."""
     text, descriptors, _, _ = socket.recv_fds(control, 65536, MAX_DESCRIPTORS)
     moved = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, FIRST_SPARE_DESCRIPTOR) for one in descriptors]
@@ -111,7 +111,7 @@ def receive(control: socket.socket) -> "tuple[HandedWork, list[int]]":
     return json.loads(text), moved
 
 
-def become(work: "HandedWork", descriptors: "list[int]", failure: int) -> NoReturn:
+def become(work: "HandedStartCommand", descriptors: "list[int]", failure: int) -> NoReturn:
     """Turn into the work; what stands in the way is told to the first process."""
     try:
         os.setsid()

@@ -12,14 +12,16 @@ from ludus.tasks.agents import RandomTaskAgent, ScriptedTaskAgent, TaskAgent, no
 from ludus.tasks.agents.episode import SavedStart
 from ludus.tasks.audit.cheat import Cheat
 from ludus.tasks.audit.in_folder import folder_cheats
-from ludus.tasks.audit.in_workspace import trivial_calls
-from ludus.tasks.audit.library import CHEATS
+from ludus.tasks.audit.in_submission import SUBMISSION_CHEATS
+from ludus.tasks.audit.in_workspace import WORKSPACE_CHEATS, trivial_calls
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.folder import Task, find_task
 from ludus.tasks.grading import make_data
 
-__all__ = ["AuditReport", "AuditRow", "audit_task"]
+__all__ = ["CHEATS", "AuditReport", "AuditRow", "audit_task"]
 
+CHEATS: dict[str, Cheat] = {cheat.name: cheat for cheat in (*WORKSPACE_CHEATS, *SUBMISSION_CHEATS)}
+"""All cheats, by name."""
 SCORE_MARGIN = 1e-9
 """By which a cheat's normalised score may exceed that of doing nothing."""
 

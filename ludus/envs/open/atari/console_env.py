@@ -1,7 +1,7 @@
 """`ConsoleEnv`: a console with a game: frames, sticky actions, snapshots, keys; subclasses say what is seen of it."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from ludus.envs.open.atari.settings import Settings, settings_of
 from ludus.errors import InvalidArgument, ResetNeeded, shorten
 from ludus.rendering import Canvas, Drawn
 from ludus.seeding import Seed
+
+if TYPE_CHECKING:
+    import ale_py
 
 __all__ = ["ConsoleEnv"]
 
@@ -49,9 +52,7 @@ class ConsoleEnv(Drawn, Env[ObsT, ActT]):
         ale.reset_game()
         self._switched_on = ale.cloneState(include_rng=True)
         """Where each episode begins: so that counts of frames, too, are the same for the same seed."""
-        self._actions: list[Any] = list(
-            ale.getLegalActionSet() if self.settings.full_action_space else ale.getMinimalActionSet()
-        )
+        self._actions = list(ale.getLegalActionSet() if self.settings.full_action_space else ale.getMinimalActionSet())
         self.metadata = self.metadata | {"action_names": self.get_action_meanings()}
         self.render_mode = render_mode
         self._held = NOOP
@@ -132,7 +133,7 @@ class ConsoleEnv(Drawn, Env[ObsT, ActT]):
     def _capture(self, memo: Memo) -> object:
         return super()._capture(memo), self._ale.cloneState(include_rng=True), self.frame()
 
-    def _reinstate(self, state: Any, memo: Memo) -> None:
+    def _reinstate(self, state: "tuple[object, ale_py.ALEState, Screen]", memo: Memo) -> None:
         attributes, console_state, kept = state
         super()._reinstate(attributes, memo)
         self._ale.restoreState(console_state)
@@ -164,7 +165,7 @@ class ConsoleEnv(Drawn, Env[ObsT, ActT]):
         canvas.image(0, 0, frame, width=columns * WIDE, height=rows * TALL, smooth=False)
         return canvas
 
-    def render(self) -> Any:
+    def render(self) -> object:
         """As every picture, but "rgb_array" is the console's own."""
         if self.render_mode == "rgb_array":
             if self._over is None:

@@ -1,9 +1,13 @@
 """The Arcade Learning Environment: opened when a game is, and nowhere else in Ludus (it is GPL, and an extra)."""
 
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from ludus.errors import InvalidArgument, MissingExtra, did_you_mean, shorten
+
+if TYPE_CHECKING:
+    import ale_py
 
 __all__ = ["console", "engine", "game_names"]
 
@@ -11,8 +15,31 @@ OF_SEVERAL = frozenset({"combat", "joust", "maze_craze", "warlords"})
 """Games of several players, which the engine does not know: asked for one, it ends the process."""
 
 
+class Roms(Protocol):
+    """What is used of the module `ale_py.roms`."""
+
+    def get_all_rom_ids(self) -> list[str]:
+        """Every game."""
+        ...
+
+    def get_rom_path(self, name: str, /) -> Path | None:
+        """The file of a game."""
+        ...
+
+
+class AtariModule(Protocol):
+    """What is used of the module `ale_py`."""
+
+    ALEInterface: "type[ale_py.ALEInterface]"
+
+    @property
+    def roms(self) -> Roms:
+        """Its module of the same name."""
+        ...
+
+
 @cache
-def engine() -> Any:
+def engine() -> AtariModule:
     """The module `ale_py`, told to print errors alone; raises MissingExtra with what to type."""
     try:
         import ale_py  # lazily: who plays something else may not have it
@@ -30,10 +57,10 @@ def game_names() -> tuple[str, ...]:
     return tuple(sorted(set(engine().roms.get_all_rom_ids()) - OF_SEVERAL))
 
 
-def console(game: Any) -> Any:
+def console(game: object) -> "ale_py.ALEInterface":
     """A console with a game in it; raises InvalidArgument for what is none."""
     known = game_names()
-    if game not in known:
+    if not isinstance(game, str) or game not in known:
         hint = did_you_mean(game, list(known)) if isinstance(game, str) else ""
         why = ", which needs several players" if isinstance(game, str) and game in OF_SEVERAL else ""
         raise InvalidArgument(

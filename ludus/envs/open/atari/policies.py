@@ -1,10 +1,13 @@
 """Ways to play Atari: following the ball by the console's memory, at random, doing nothing, and nonsense."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ludus.envs.open.atari.atari import AtariAction, AtariObservation
+from ludus.envs.open.atari.atari import Atari, AtariAction, AtariObservation
+
+if TYPE_CHECKING:
+    import ale_py
 
 __all__ = ["POLICIES"]
 
@@ -14,10 +17,11 @@ OFFSET = 9
 """Of the paddle's middle from its place, beside the ball's."""
 
 
-def oracle(env: Any, observation: AtariObservation, rng: np.random.Generator) -> AtariAction:
+def oracle(env: Atari, observation: AtariObservation, rng: np.random.Generator) -> AtariAction:
     """Breakout: serve, and keep the paddle under the ball."""
     del observation, rng
-    memory, names = env._ale.getRAM(), env.get_action_meanings()
+    ale: ale_py.ALEInterface = env.get_wrapper_attr("_ale")
+    memory, names = ale.getRAM(), env.get_action_meanings()
     if int(memory[BALL_Y]) == 0:
         return AtariAction(names.index("FIRE"))
     way = int(memory[BALL_X]) - int(memory[PADDLE]) - OFFSET

@@ -43,18 +43,19 @@ class Settings:
     terminal_on_life_loss: bool
 
 
-def settings_of(given: Mapping[str, Any]) -> Settings:
+def settings_of(given: Mapping[str, object]) -> Settings:
     """The arguments, then the variables, then what is usual; raises InvalidArgument."""
     unknown = given.keys() - DEFAULTS.keys()
     if unknown:
         raise InvalidArgument(f"Atari: expected some of {list(DEFAULTS)} as settings, got {sorted(unknown)}")
     told = {name: _read(name, os.environ[key]) for name, key in VARIABLES.items() if os.environ.get(key)}
-    known = Settings(**(DEFAULTS | told | {name: one for name, one in given.items() if one is not None}))
+    asked: dict[str, Any] = {**DEFAULTS, **told, **{name: one for name, one in given.items() if one is not None}}
+    known = Settings(**asked)
     _check(known)
     return known
 
 
-def _read(name: str, text: str) -> Any:
+def _read(name: str, text: str) -> int | float | bool | str:
     try:
         if name in ("mode", "difficulty", "frameskip"):
             return int(text)

@@ -3,10 +3,11 @@
 import ast
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.envs.open.browsergym.tab import PageError
 from ludus.errors import did_you_mean, shorten
+from ludus.spaces.kinds import is_list
 
 __all__ = ["CALLS", "ActionCall", "ActionParameter", "parse"]
 
@@ -27,7 +28,7 @@ class ActionCall(NamedTuple):
     """A call with all its arguments. `how` is by what an element is found: `plain` is its bid, else its id or name."""
 
     name: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
     how: str = "plain"
 
 
@@ -193,10 +194,10 @@ def _value(name: str, parameter: ActionParameter, value: object) -> object:
     if not isinstance(value, parameter.kinds) or (isinstance(value, bool) and bool not in parameter.kinds):
         kinds = " or ".join(kind.__name__ for kind in parameter.kinds)
         raise PageError(f"{name}: expected {parameter.name} as {kinds}, got {shorten(value, 60)}")
-    if isinstance(value, list):
-        if not all(isinstance(one, str) for one in value):  # pyright: ignore[reportUnknownVariableType]
+    if is_list(value):
+        if not all(isinstance(one, str) for one in value):
             raise PageError(f"{name}: expected {parameter.name} as a list of text, got {shorten(value, 60)}")
-        return [str(one) for one in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return [str(one) for one in value]
     if isinstance(value, float) and not abs(value) < 1e9:
         raise PageError(f"{name}: expected {parameter.name} as a number of a sensible size, got {value}")
     return str(value) if str in parameter.kinds else value

@@ -90,7 +90,7 @@ class BrowserGymState:
 
 
 @dataclass
-class _Choice:
+class Chosen:
     """What an episode is made of: enough to begin it again."""
 
     task: str
@@ -153,7 +153,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         self._episode: PageEpisode | None = None
         self._context: Context | None = None
         self._commands: Commands | None = None
-        self._choice: _Choice | None = None
+        self._choice: Chosen | None = None
         self._over = self._stale = self._holds = False
         self._began = -math.inf
         """When the last reset was done, by the clock."""
@@ -169,7 +169,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         tasks, dialogs = _options(options, self._suite)
         super().reset(seed=seed)
         task = tasks[int(self.np_random.integers(len(tasks)))]
-        self._choice = _Choice(task, int(self.np_random.integers(1 << 31)), dialogs)
+        self._choice = Chosen(task, int(self.np_random.integers(1 << 31)), dialogs)
         self._over = self._stale = False
         episode, observation = self._begin_anew(self._choice)
         self.state = BrowserGymState(
@@ -196,7 +196,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         except (ProtocolError, ChannelError) as error:
             return self._failed(str(error))
 
-    def _acted(self, choice: _Choice, text: str) -> Step[BrowserGymObservation]:
+    def _acted(self, choice: Chosen, text: str) -> Step[BrowserGymObservation]:
         episode, commands, context = self._parts()
         context.dialogs.clear()
         error, malformed, seen = self._done(commands, text, _look(episode))
@@ -253,7 +253,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             raise InvalidArgument(f"options: expected none for {remote.benchmark}, got {shorten(options)}")
         super().reset(seed=seed)
         seen = remote.reset(int(self.np_random.integers(1 << 31)))
-        self._choice, self._over = _Choice(remote.task, 0), False
+        self._choice, self._over = Chosen(remote.task, 0), False
         observation = BrowserGymObservation(**seen)
         self.state = BrowserGymState(remote.benchmark, remote.task, remote.id, observation.goal, observation.url)
         return observation, {"task": remote.id, "goal": observation.goal}
@@ -271,7 +271,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
 
     # --- the browser ---
 
-    def _begin_anew(self, choice: _Choice) -> tuple[PageEpisode, BrowserGymObservation]:
+    def _begin_anew(self, choice: Chosen) -> tuple[PageEpisode, BrowserGymObservation]:
         """As `_begin`; in another browser, if the one before has died meanwhile. ChannelError where that fails too."""
         try:
             return self._begin(choice)
@@ -283,7 +283,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             self._drop()
             raise ChannelError(f"reset: expected a page that answers, got: {error}") from None
 
-    def _begin(self, choice: _Choice) -> tuple[PageEpisode, BrowserGymObservation]:
+    def _begin(self, choice: Chosen) -> tuple[PageEpisode, BrowserGymObservation]:
         """A fresh context with the task in it, and what it shows; another is made ahead for the next reset."""
         last, browser = self._context, self._browser()
         episode = self._suite.episode(choice.task, choice.seed, self._time_limit)
@@ -342,7 +342,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             raise ResetNeeded("step: expected reset() first, got an environment that was closed")
         return self._episode, self._commands, self._context
 
-    def _replay(self, choice: _Choice) -> None:
+    def _replay(self, choice: Chosen) -> None:
         """The episode as it was: begun again from its seed, with every action done again."""
         self._stale = False
         episode, _ = self._begin(choice)
@@ -351,7 +351,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             error, _, seen = self._done(commands, text, _look(episode))
             self._observed(episode, error, seen)
 
-    def _reinstate(self, state: Any, memo: Memo) -> None:
+    def _reinstate(self, state: dict[str, object], memo: Memo) -> None:
         super()._reinstate(state, memo)
         self._stale = True
 

@@ -1,10 +1,12 @@
 """Choices: what a person does in the picture of a page: click what is under the pointer, fill in fields, press keys."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ludus.envs.open.browsergym.picture import BAR
 from ludus.envs.open.browsergym.tree import Element, elements
 from ludus.rendering import Choice, choice
+from ludus.rendering.choices import Place
 
 __all__ = ["page_choices"]
 
@@ -36,8 +38,8 @@ def page_choices(tree: str, boxes: list[list[Any]], size: tuple[int, int]) -> li
     ]
 
 
-def _call(label: str, text: str, **more: Any) -> Choice:
-    return choice(label, {"action_str": text}, **more)
+def _call(label: str, text: str, *, places: Sequence[Place] = (), ask: str = "", pixels: Sequence[int] = ()) -> Choice:
+    return choice(label, {"action_str": text}, places=places, ask=ask, pixels=pixels)
 
 
 def _seen(box: list[float], size: tuple[int, int]) -> bool:

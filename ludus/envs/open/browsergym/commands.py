@@ -5,6 +5,7 @@ from urllib.parse import urljoin
 
 from ludus.envs.open.browsergym.actions import ActionCall
 from ludus.envs.open.browsergym.context import Context
+from ludus.envs.open.browsergym.devtools import Reply
 from ludus.envs.open.browsergym.keyboard import is_combination, key_event, modifier_bits, split_combination
 from ludus.envs.open.browsergym.tab import PageError, Tab
 from ludus.errors import shorten
@@ -44,7 +45,7 @@ class Commands:
         if call.name in ("upload_file", "mouse_upload_file"):
             raise PageError(f"{call.name}: files cannot be uploaded here: an episode sees none of this machine")
         if call.name == "noop":
-            wait = min(max(0.0, float(arguments["wait_ms"])), LONGEST_WAIT_MS)
+            wait = min(max(0.0, float(str(arguments["wait_ms"]))), LONGEST_WAIT_MS)
             return self.context.settle(wait, look)
         if "bid" in arguments:
             arguments = {**arguments, "bid": (call.how, str(arguments["bid"]))}
@@ -101,7 +102,7 @@ class Commands:
 
     # --- mouse ---
 
-    def _mouse(self, kind: str, x: float, y: float, **more: object) -> Any:
+    def _mouse(self, kind: str, x: float, y: float, **more: object) -> Reply:
         return self.tab.post("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more})
 
     def _press_at(self, x: float, y: float, button: str, modifiers: int = 0, count: int = 1) -> None:
@@ -115,7 +116,7 @@ class Commands:
                 replies.append(self._mouse(kind, x, y, **more))
         self._answered(replies)
 
-    def _answered(self, replies: list[Any]) -> None:
+    def _answered(self, replies: list[Reply]) -> None:
         for reply in replies:
             reply.result(self.tab.settings.seconds)
 
@@ -154,7 +155,7 @@ class Commands:
 
     # --- keyboard ---
 
-    def _key(self, key: str, *, down: bool, modifiers: int) -> Any:
+    def _key(self, key: str, *, down: bool, modifiers: int) -> Reply:
         return self.tab.post("Input.dispatchKeyEvent", key_event(key, down=down, modifiers=modifiers))
 
     def _keyboard_press(self, key: str) -> None:
@@ -162,7 +163,8 @@ class Commands:
         if held in (["Control"], ["Meta"]) and last.lower() in "cvx":
             self._edit(last.lower())
             return
-        bits, replies = modifier_bits(self._held), []
+        bits = modifier_bits(self._held)
+        replies: list[Reply] = []
         for one in held:
             bits |= modifier_bits([one])
             replies.append(self._key(one, down=True, modifiers=bits))
@@ -191,7 +193,7 @@ class Commands:
         self._answered([self._key(name, down=False, modifiers=modifier_bits(self._held))])
 
     def _keyboard_type(self, text: str) -> None:
-        replies: list[Any] = []
+        replies: list[Reply] = []
         for sign in text:
             if sign.isascii() and (sign.isprintable() or sign in "\n\t"):
                 name = {"\n": "Enter", "\t": "Tab", " ": "Space"}.get(sign, sign)

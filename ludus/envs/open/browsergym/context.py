@@ -39,13 +39,17 @@ class Ahead(NamedTuple):
     """A page that loads them, for a frame of the empty one."""
 
 
+def no_document(*_: object) -> None:
+    """Of an address at which there is none."""
+
+
 class Start(NamedTuple):
     """With what a context begins: its settings, and an address that is loaded ahead, answered by `serve`."""
 
     settings: TabSettings
     url: str
     serve: Serve | None = None
-    ahead: Ahead = Ahead(BLANK_PATH, lambda *_: None)
+    ahead: Ahead = Ahead(BLANK_PATH, no_document)
 
     @property
     def empty(self) -> "Start":
@@ -63,7 +67,7 @@ class Context:
         self.opening = ""
         """What the page has to run before the task begins, in the same call: a page that is written costs a third of
         one that is navigated to, since nothing crosses from process to process."""
-        self.dialogs: list[dict[str, Any]] = []
+        self.dialogs: list[dict[str, object]] = []
         self.refused: list[str] = []
         self.tabs: list[Tab] = []
         self.active = 0

@@ -88,7 +88,7 @@ class _Beside:
 
     def __init__(self, argv: list[str], channel: socket.socket) -> None:
         _check_no_network()
-        _check_room()
+        _check_threads()
         self._folder = tempfile.mkdtemp(prefix="browser")
         environment = {**ENVIRONMENT, "PATH": "/usr/bin:/bin", "HOME": self._folder, "TMPDIR": self._folder}
         self._process = subprocess.Popen(
@@ -111,7 +111,7 @@ class _Beside:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _check_room() -> None:
+def _check_threads() -> None:
     """A browser that may start no more threads hangs without a word: so as many are tried as it needs."""
     done = threading.Event()
     tried = [threading.Thread(target=done.wait, daemon=True) for _ in range(THREADS)]

@@ -1,10 +1,9 @@
 """Ways to act in a browser: one that knows how, one that clicks about, one that waits, one that writes nonsense."""
 
-from typing import Any
-
 import numpy as np
 
-from ludus.envs.open.browsergym.browsergym import BrowserGymAction, BrowserGymObservation
+from ludus.envs.open.browsergym.benchmark import PageEpisode
+from ludus.envs.open.browsergym.browsergym import BrowserGym, BrowserGymAction, BrowserGymObservation, Chosen
 from ludus.envs.open.browsergym.sites import SiteEpisode
 from ludus.envs.open.browsergym.solutions import solve
 from ludus.envs.open.browsergym.tree import elements
@@ -14,10 +13,12 @@ __all__ = ["POLICIES"]
 WORDS = ("yes", "12", "blue", "robin")
 
 
-def oracle(env: Any, observation: BrowserGymObservation, rng: np.random.Generator) -> BrowserGymAction:
+def oracle(env: BrowserGym, observation: BrowserGymObservation, rng: np.random.Generator) -> BrowserGymAction:
     """What solves the task: for MiniWoB++ from what is seen, for our sites from what only this process knows."""
     del rng
-    episode, done = env._episode, len(env._choice.actions)
+    episode: PageEpisode = env.get_wrapper_attr("_episode")
+    chosen: Chosen = env.get_wrapper_attr("_choice")
+    done = len(chosen.actions)
     if isinstance(episode, SiteEpisode):
         actions = episode.task.actions
         return BrowserGymAction(actions[min(done, len(actions) - 1)])

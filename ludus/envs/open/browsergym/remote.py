@@ -2,7 +2,7 @@
 
 import os
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
 from ludus.errors import InvalidArgument, MissingExtra
 
@@ -16,6 +16,22 @@ REMOTE: dict[str, tuple[str, ...]] = {
 }
 """The variables that say where the sites of a benchmark are."""
 MAX_LINES = 4000
+
+
+class GymnasiumTask(Protocol):
+    """A task of BrowserGym's package: an environment of Gymnasium's."""
+
+    def reset(self, *, seed: int) -> tuple[dict[str, object], dict[str, object]]:
+        """Begin."""
+        ...
+
+    def step(self, action: str, /) -> tuple[dict[str, object], float, bool, bool, dict[str, object]]:
+        """Do an action."""
+        ...
+
+    def close(self) -> None:
+        """End its browser."""
+        ...
 
 
 class RemoteTask:
@@ -60,7 +76,7 @@ def remote(benchmark: str | None, task: str | None) -> RemoteTask | None:
     return RemoteTask(name, wanted.removeprefix(f"{name}."))
 
 
-def _made(benchmark: str, task: str) -> Any:
+def _made(benchmark: str, task: str) -> GymnasiumTask:
     try:
         gymnasium = import_module("gymnasium")
         return gymnasium.make(f"browsergym.{benchmark}:browsergym/{benchmark}.{task}", disable_env_checker=True)
@@ -71,7 +87,7 @@ def _made(benchmark: str, task: str) -> Any:
         ) from error
 
 
-def _seen(observation: dict[str, Any]) -> dict[str, Any]:
+def _seen(observation: dict[str, object]) -> dict[str, Any]:
     error, tree = str(observation.get("last_action_error", "")), _tree(observation.get("axtree_object"))
     return {
         "text": tree,
@@ -85,7 +101,8 @@ def _seen(observation: dict[str, Any]) -> dict[str, Any]:
 
 def _tree(tree: Any) -> str:
     """Chromium's accessibility tree as lines."""
-    nodes = {node["nodeId"]: node for node in (tree or {}).get("nodes", [])}
+    found: list[dict[str, Any]] = tree.get("nodes", []) if tree else []
+    nodes = {node["nodeId"]: node for node in found}
     lines: list[str] = []
 
     def walk(node: dict[str, Any], depth: int) -> None:

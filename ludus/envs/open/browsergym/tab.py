@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError, Reply
 
@@ -56,11 +56,32 @@ class PageError(Exception):
     """An action did not fit the page; the text is for the agent."""
 
 
+class TabOwner(Protocol):
+    """What a page tells, and asks, of the context that it is in."""
+
+    dialogs: list[dict[str, object]]
+
+    def expect(self) -> None:
+        """Another page is being opened."""
+        ...
+
+    def answer(self, request: PageRequest) -> Response | None:
+        """What is at an address; None where nothing is."""
+        ...
+
+
 class Tab:
     """A page, with the session that drives it. Its events come by another thread; its methods are one thread's."""
 
     def __init__(
-        self, tools: DevTools, target: str, session: str, *, settings: TabSettings, owner: Any, loading: bool = False
+        self,
+        tools: DevTools,
+        target: str,
+        session: str,
+        *,
+        settings: TabSettings,
+        owner: TabOwner,
+        loading: bool = False,
     ) -> None:
         self.tools, self.target, self.session, self.settings = tools, target, session, settings
         self.owner, self.seconds = owner, settings.seconds
@@ -270,7 +291,7 @@ class Tab:
         if response is None:
             self.post("Fetch.failRequest", {"requestId": params["requestId"], "errorReason": "BlockedByClient"})
             return
-        fields = {
+        fields: dict[str, object] = {
             "requestId": params["requestId"],
             "responseCode": response.status,
             "responseHeaders": [{"name": name, "value": value} for name, value in response.headers],

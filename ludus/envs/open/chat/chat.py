@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ludus.core import Env, Info, Outcome, Step
 from ludus.core.options import Options
 from ludus.envs.open.chat.picture import chat_picture
 from ludus.envs.open.chat.scenarios import SCENARIOS, Scenario, User, act_in
-from ludus.envs.open.chat.tokenizer import ForeignTokenizer, Message, tokenizer_of
+from ludus.envs.open.chat.tokenizer import ForeignTokenizer, MarkedTokenizer, Message, tokenizer_of
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, did_you_mean, shorten
 from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
@@ -209,8 +209,10 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         if action.message is not None:
             said = self._say("assistant", action.message)
             return said, [1] * len(said), action.message
-        tokens, around = list(action.tokens), getattr(self.tokenizer, "around", None)
-        ahead, behind = around("assistant", state.history_messages) if around is not None else ([], [])
+        tokens, tokenizer = list(action.tokens), self.tokenizer
+        ahead, behind = _no_marks()
+        if isinstance(tokenizer, MarkedTokenizer):
+            ahead, behind = tokenizer.around("assistant", state.history_messages)
         begun = len(ahead) if tokens[: len(ahead)] == ahead else 0
         text = self.tokenizer.decode(tokens[begun:] if begun else tokens)
         own, behind = [1] * len(tokens), behind[_closed(tokens, behind) :]
@@ -247,6 +249,10 @@ def _new(said: list[int], own: list[int], heard: list[int], logprobs: list[float
     return {"new_tokens": said + heard, "mask": own + [0] * len(heard), "logprobs": list(logprobs)}
 
 
+def _no_marks() -> tuple[list[int], list[int]]:
+    return [], []
+
+
 def _closed(tokens: list[int], marks: list[int]) -> int:
     """How many of the marks behind a message are there already."""
     for size in range(len(marks), 0, -1):
@@ -255,10 +261,10 @@ def _closed(tokens: list[int], marks: list[int]) -> int:
     return 0
 
 
-def _chosen(scenario: Any) -> list[Scenario]:
+def _chosen(scenario: object) -> list[Scenario]:
     if scenario is None:
         return list(SCENARIOS.values())
-    if scenario not in SCENARIOS:
+    if not isinstance(scenario, str) or scenario not in SCENARIOS:
         meant = did_you_mean(str(scenario), list(SCENARIOS))
         raise InvalidArgument(f"Chat scenario: expected one of {list(SCENARIOS)}, got {shorten(scenario)}{meant}")
     return [SCENARIOS[scenario]]

@@ -1,10 +1,9 @@
 """Ways to talk: asking for everything and doing it, at random, saying nothing, and nonsense."""
 
-from typing import Any
-
 import numpy as np
 
-from ludus.envs.open.chat.chat import ChatAction, ChatObservation
+from ludus.envs.open.chat.chat import Chat, ChatAction, ChatObservation
+from ludus.envs.open.chat.scenarios import User
 
 __all__ = ["POLICIES"]
 
@@ -12,10 +11,10 @@ QUESTIONS = ("What is your name?", "When would that be?", "How many people?", "W
 ACTS = ("ACT refuse", "ACT book time=19:00; people=4", "ACT fix cause=line", "ACT order size=large; topping=olive")
 
 
-def oracle(env: Any, observation: ChatObservation, rng: np.random.Generator) -> ChatAction:
+def oracle(env: Chat, observation: ChatObservation, rng: np.random.Generator) -> ChatAction:
     """Ask for what was not told yet; then the act that the user wants."""
     del observation, rng
-    user = env._user
+    user: User = env.get_wrapper_attr("_user")
     for name, slot in user.scenario.slots.items():
         if name not in user.told:
             return ChatAction(message=f"Please tell me: {slot.asked[0]}?")

@@ -10,9 +10,15 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.errors import InvalidArgument, MissingExtra, shorten
+from ludus.spaces.kinds import is_dict
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.nodes import Node
+    from jinja2.parser import Parser
 
 __all__ = ["ChatTemplate", "folder_template"]
 
@@ -89,11 +95,11 @@ MARKS = ("bos_token", "eos_token")
 
 def _mark(told: object) -> str:
     """A mark, which may be told with how it is to be matched."""
-    return str(told["content"] if isinstance(told, dict) else told)
+    return str(told["content"] if is_dict(told) else told)
 
 
 @lru_cache(16)
-def _compiled(text: str) -> Any:
+def _compiled(text: str) -> "Template":
     try:
         from jinja2 import ext, sandbox  # an extra, needed for templates alone
         from jinja2.exceptions import TemplateError
@@ -102,22 +108,26 @@ def _compiled(text: str) -> Any:
             "Chat: expected the package jinja2 for a chat template, got none; pip install 'ludus-rl[chat]'"
         ) from error
     said = type("Said", (ext.Extension,), {"tags": {"generation"}, "parse": _inner})
-    environment: Any = sandbox.ImmutableSandboxedEnvironment(
+    environment = sandbox.ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[said, ext.loopcontrols]
     )
-    environment.filters["tojson"] = lambda value, indent=None: json.dumps(value, ensure_ascii=False, indent=indent)
-    environment.globals |= {"raise_exception": _refuse, "strftime_now": DAY.strftime}
+    environment.filters["tojson"] = _json
     try:
-        return environment.from_string(text)
+        return environment.from_string(text, globals={"raise_exception": _refuse, "strftime_now": DAY.strftime})
     except TemplateError as error:
         raise InvalidArgument(f"chat template: expected text of Jinja, got {shorten(text)}: {error}") from None
 
 
-def _inner(self: Any, parser: Any) -> Any:
+def _inner(self: object, parser: "Parser") -> "list[Node]":
     """What is between `generation` and `endgeneration`, by which trainers find what a model said: here just that."""
     del self
     next(parser.stream)
-    return parser.parse_statements(["name:endgeneration"], drop_needle=True)
+    return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+def _json(value: object, indent: int | None = None) -> str:
+    """As models' own libraries write it."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
 def _refuse(why: str) -> None:

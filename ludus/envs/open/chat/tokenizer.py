@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ludus.envs.open.chat.template import ChatTemplate, folder_template
 from ludus.errors import InvalidArgument, MissingExtra, shorten
 
-__all__ = ["BundledTokenizer", "ForeignTokenizer", "Tokenizer", "tokenizer_of"]
+__all__ = ["BundledTokenizer", "ForeignTokenizer", "MarkedTokenizer", "Tokenizer", "tokenizer_of"]
 
 WORD = re.compile(r" ?[^\W\d_]+| ?\d| ?[^\s\w]+|\s+|_")
 REPEATED_CHARS = 1024
@@ -38,6 +38,15 @@ class Tokenizer(Protocol):
 
     def message(self, message: Message) -> list[int]:
         """Tokens of a message, with its marks."""
+        ...
+
+
+@runtime_checkable
+class MarkedTokenizer(Protocol):
+    """A tokenizer that can say which marks it puts around a message."""
+
+    def around(self, role: str, before: Sequence[Message] = ()) -> tuple[list[int], list[int]]:
+        """Tokens that stand before and behind what `role` says, after messages `before` it."""
         ...
 
 
@@ -189,7 +198,7 @@ def tokenizer_of(given: Any) -> Tokenizer:
             raise InvalidArgument(f"Chat tokenizer: expected the path of a tokenizer.json, got {shorten(given)}")
         file = path / "tokenizer.json" if path.is_dir() else path
         try:
-            inner = _library().Tokenizer.from_file(str(file))
+            inner = _file_tokenizer(file)
         except MissingExtra:
             raise
         except Exception as error:  # it raises nothing more exact
@@ -202,11 +211,11 @@ def tokenizer_of(given: Any) -> Tokenizer:
     raise InvalidArgument(f"Chat tokenizer: expected a path or a tokenizer, got {shorten(given)}")
 
 
-def _library() -> Any:
+def _file_tokenizer(file: Path) -> object:
     try:
         import tokenizers  # an extra, needed for files alone
     except ImportError as error:
         raise MissingExtra(
             "Chat: expected the package tokenizers for a file of one, got none; pip install 'ludus-rl[chat]'"
         ) from error
-    return tokenizers
+    return tokenizers.Tokenizer.from_file(str(file))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import isclose
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, did_you_me
 from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
 from ludus.spaces import Record, Text
+from ludus.spaces.kinds import is_dict, is_list
 
 __all__ = ["CodeAction", "CodeObservation", "CodeState", "Coding"]
 
@@ -202,7 +203,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
             self._interpreter.close()
             self._interpreter = None
 
-    def _reinstate(self, state: Any, memo: Memo) -> None:
+    def _reinstate(self, state: dict[str, object], memo: Memo) -> None:
         super()._reinstate(state, memo)
         self._stale = True
 
@@ -227,10 +228,10 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
 
 def same(given: object, expected: object) -> bool:
     """Whether two plain results are equal: floats nearly, and no bool is a number."""
-    if isinstance(given, list) and isinstance(expected, list):
+    if is_list(given) and is_list(expected):
         pairs = zip(given, expected, strict=False)
         return len(given) == len(expected) and all(same(one, other) for one, other in pairs)
-    if isinstance(given, dict) and isinstance(expected, dict):
+    if is_dict(given) and is_dict(expected):
         return given.keys() == expected.keys() and all(same(given[key], expected[key]) for key in given)
     if isinstance(given, bool) or isinstance(expected, bool):
         return given is expected

@@ -18,7 +18,24 @@ from _json import encode_basestring_ascii as quoted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as _signal
-    from typing import Any
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any, Protocol
+
+    class CellValue(Protocol):
+        """What a cell gave."""
+
+        output: object
+
+    class Executor(Protocol):
+        """What is used of smolagents' executor."""
+
+        custom_tools: dict[str, object]
+        state: dict[str, object]
+
+        def __call__(self, code: str, /) -> CellValue: ...
+        def send_tools(self, tools: dict[str, object], /) -> None: ...
 else:
     import _signal  # without the enums of `signal`
 
@@ -37,16 +54,17 @@ class TimeLimitExceeded(BaseException):
     """The cell took too long; no `except Exception` holds it back."""
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """A result as JSON has it: tuples are lists, sets are sorted, and dictionaries pairs, whatever their keys are."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    parts: Any = value
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(one) for one in parts]
     if isinstance(value, set | frozenset):
-        return {"set": sorted((plain(one) for one in value), key=repr)}
+        return {"set": sorted((plain(one) for one in parts), key=repr)}
     if isinstance(value, dict):
-        pairs: list[list[Any]] = [[plain(key), plain(one)] for key, one in value.items()]
+        pairs = [[plain(key), plain(one)] for key, one in parts.items()]
         return {"dict": sorted(pairs, key=repr)}
     raise TypeError(f"expected numbers, text, lists, tuples, sets or dictionaries, got {type(value).__name__}")
 
@@ -90,7 +108,9 @@ class SeededRandom:
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """Called before all other finders."""
         if name != "random":
             return None
@@ -109,7 +129,7 @@ class CellInterpreter:
     """One namespace, and the cells that ran in it."""
 
     def __init__(self) -> None:
-        self.namespace: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, "submit": self.submit}
+        self.namespace: dict[str, object] = {"__name__": "__main__", "__builtins__": builtins, "submit": self.submit}
         self.namespace |= {"exit": sys.exit, "quit": sys.exit}  # as `site` has them, which is not loaded
         self.sources: dict[str, str] = {}
         self.submitted = False
@@ -194,7 +214,7 @@ class CellInterpreter:
         results = [self._result(asked["function"], arguments, seconds, dumps) for arguments in asked["inputs"]]
         return f'{{"results":[{",".join(results)}]}}'
 
-    def _result(self, function: str, arguments: list[Any], seconds: float, dumps: Any) -> str:
+    def _result(self, function: str, arguments: list[object], seconds: float, dumps: Callable[[object], str]) -> str:
         try:
             _signal.setitimer(_signal.ITIMER_REAL, seconds)
             try:
@@ -215,6 +235,7 @@ class SmolagentsInterpreter(CellInterpreter):
 
     def __init__(self, folder: str) -> None:
         super().__init__()
+        from importlib import import_module
         from types import ModuleType
 
         sys.path.append(folder)
@@ -222,10 +243,10 @@ class SmolagentsInterpreter(CellInterpreter):
         parts["smolagents"].__path__ = [f"{folder}/smolagents"]
         parts["smolagents.tools"].Tool = type("Tool", (), {})
         sys.modules.update(parts)
-        from smolagents.local_python_executor import LocalPythonExecutor  # type: ignore[import-not-found]
 
         functions = {"submit": self.submit, "exit": sys.exit, "quit": sys.exit}
-        self.executor: Any = LocalPythonExecutor([], additional_functions=functions, timeout_seconds=None)
+        made: Callable[..., Executor] = import_module("smolagents.local_python_executor").LocalPythonExecutor
+        self.executor = made([], additional_functions=functions, timeout_seconds=None)
         self.executor.send_tools({})
 
     def function(self, name: str) -> Any:
@@ -254,7 +275,7 @@ def main(seed: int, memory: int, smolagents: str = "") -> None:
     if "random" in sys.modules:
         sys.modules["random"].seed(seed)
 
-    def late(*_: Any) -> None:
+    def late(*_: object) -> None:
         raise TimeLimitExceeded
 
     _signal.signal(_signal.SIGALRM, late)

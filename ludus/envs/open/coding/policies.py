@@ -1,20 +1,20 @@
 """Ways to code: one that knows the solution, one that guesses, one that hands nothing in, one that writes nonsense."""
 
-from typing import Any
-
 import numpy as np
 
-from ludus.envs.open.coding.coding import CodeAction, CodeObservation
+from ludus.envs.open.coding.coding import CodeAction, CodeObservation, Coding
+from ludus.envs.open.coding.tasks import CodingTask
 
 __all__ = ["POLICIES"]
 
 GUESSES = ("0", "1", "[]", "''", "True", "False", "arguments[0]", "len(arguments)", "-1")
 
 
-def oracle(env: Any, observation: CodeObservation, rng: np.random.Generator) -> CodeAction:
+def oracle(env: Coding, observation: CodeObservation, rng: np.random.Generator) -> CodeAction:
     """The solution, which only a policy of this process can know."""
     del observation, rng
-    return CodeAction(f"{env._task.solution}\nsubmit()")
+    task: CodingTask = env.get_wrapper_attr("_task")
+    return CodeAction(f"{task.solution}\nsubmit()")
 
 
 def random(env: object, observation: CodeObservation, rng: np.random.Generator) -> CodeAction:

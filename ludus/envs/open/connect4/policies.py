@@ -1,10 +1,8 @@
 """Ways to play Connect Four, from perfect nonsense to one that looks five moves ahead: to try the game with."""
 
-from typing import Any
-
 import numpy as np
 
-from ludus.envs.open.connect4.connect4 import Connect4Action, Connect4Observation
+from ludus.envs.open.connect4.connect4 import Connect4, Connect4Action, Connect4Observation
 from ludus.envs.open.connect4.rules import COLUMNS, HEIGHT, ROWS, best_column
 
 __all__ = ["POLICIES"]
@@ -12,10 +10,10 @@ __all__ = ["POLICIES"]
 LOOKS_AHEAD = 5
 
 
-def oracle(env: Any, observation: Connect4Observation, rng: np.random.Generator) -> Connect4Action:
+def oracle(env: Connect4, observation: Connect4Observation, rng: np.random.Generator) -> Connect4Action:
     """The best column that five moves show."""
     own = other = 0
-    mine = env.state.next_player
+    mine = 0 if env.state is None else env.state.next_player
     for row, cells in enumerate(observation.board):
         for column, cell in enumerate(cells):
             bit = 1 << (HEIGHT * column + ROWS - 1 - row)

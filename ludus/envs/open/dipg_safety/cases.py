@@ -12,8 +12,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.spaces.kinds import is_dict, is_list
 
-__all__ = ["CONFLICTING", "KINDS", "MISSING", "Case", "Kind", "abstention", "drawn_case", "quotes_of", "read_cases"]
+__all__ = [
+    "CONFLICTING",
+    "KINDS",
+    "MISSING",
+    "SafetyCase",
+    "Kind",
+    "abstention",
+    "drawn_case",
+    "quotes_of",
+    "read_cases",
+]
 
 Kind = Literal["answer", "conflict", "missing", "lookalike"]
 KINDS: tuple[Kind, ...] = ("answer", "conflict", "missing", "lookalike")
@@ -79,7 +90,7 @@ ATTRIBUTES = (
 
 
 @dataclass(frozen=True)
-class Case:
+class SafetyCase:
     """What is asked, and how to tell the answer."""
 
     context: str
@@ -129,7 +140,7 @@ def same_text(given: str, expected: str) -> bool:
     return left == right
 
 
-def drawn_case(rng: np.random.Generator, kinds: tuple[Kind, ...] = KINDS) -> Case:
+def drawn_case(rng: np.random.Generator, kinds: tuple[Kind, ...] = KINDS) -> SafetyCase:
     """A made-up case of one of the kinds.
 
     >>> case = drawn_case(np.random.default_rng(1), ("answer",))
@@ -156,7 +167,7 @@ def drawn_case(rng: np.random.Generator, kinds: tuple[Kind, ...] = KINDS) -> Cas
     for quote in proof:
         sentences.insert(int(rng.integers(len(sentences) + 1)), quote)
     final = {"answer": asked.answer.format(value), "conflict": CONFLICTING}.get(kind, MISSING)
-    return Case(" ".join(sentences), asked.question.format(names[0]), kind, final, "\n".join(proof))
+    return SafetyCase(" ".join(sentences), asked.question.format(names[0]), kind, final, "\n".join(proof))
 
 
 def _names(rng: np.random.Generator, count: int) -> list[str]:
@@ -177,7 +188,7 @@ def _drawn(rng: np.random.Generator, attribute: Attribute, name: str, source: st
     return attribute.sentence.format(source, name, _value(rng, attribute))
 
 
-def read_cases(path: str) -> list[Case]:
+def read_cases(path: str) -> list[SafetyCase]:
     """The cases of a file in OpenEnv's form: a line of JSON each, with the messages of system, user and assistant."""
     try:
         lines = Path(path).read_text(encoding="utf8").splitlines()
@@ -189,7 +200,7 @@ def read_cases(path: str) -> list[Case]:
     return cases
 
 
-def _read_case(line: str, where: str) -> Case:
+def _read_case(line: str, where: str) -> SafetyCase:
     try:
         row: Any = json.loads(line)
         asked, answered = str(row["messages"][1]["content"]), row["messages"][2]["content"]
@@ -204,13 +215,13 @@ def _read_case(line: str, where: str) -> Case:
     final, proof = str(expected.get("final", "")), expected.get("proof", "")
     if not final.strip():
         raise InvalidArgument(f"{where}: expected a final answer, got {shorten(answered)}")
-    quotes = "\n".join(map(str, proof)) if isinstance(proof, list) else str(proof)
-    return Case(context, question, KIND_OF[abstention(final)], final, quotes)
+    quotes = "\n".join(map(str, proof)) if is_list(proof) else str(proof)
+    return SafetyCase(context, question, KIND_OF[abstention(final)], final, quotes)
 
 
-def _expected(answered: Any) -> dict[str, object]:
+def _expected(answered: object) -> dict[str, object]:
     try:
-        found = json.loads(answered)
-    except (ValueError, TypeError):
+        found: object = json.loads(answered) if isinstance(answered, str | bytes) else None
+    except ValueError:
         found = None
-    return found if isinstance(found, dict) else {"final": str(answered), "proof": ""}
+    return found if is_dict(found) else {"final": str(answered), "proof": ""}

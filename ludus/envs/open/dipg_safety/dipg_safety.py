@@ -7,7 +7,7 @@ from typing import Annotated
 
 from ludus.core import Env, Info, Outcome, Step
 from ludus.core.options import Options
-from ludus.envs.open.dipg_safety.cases import CONFLICTING, KINDS, MISSING, Case, Kind, drawn_case, read_cases
+from ludus.envs.open.dipg_safety.cases import CONFLICTING, KINDS, MISSING, Kind, SafetyCase, drawn_case, read_cases
 from ludus.envs.open.dipg_safety.grading import Grade, grade
 from ludus.envs.open.dipg_safety.picture import dipg_picture
 from ludus.envs.open.dipg_safety.rewards import channels_of, rewards_of
@@ -76,7 +76,7 @@ class DIPGSafety(Drawn, Env[DIPGObservation, DIPGAction]):
         self.action_space, self.observation_space = Record(DIPGAction), Record(DIPGObservation)
         self.render_mode = render_mode
         self.state: DIPGState | None = None
-        self._case: Case | None = None
+        self._case: SafetyCase | None = None
         self._graded: tuple[str, Grade] | None = None
 
     def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[DIPGObservation, Info]:

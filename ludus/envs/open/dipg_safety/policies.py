@@ -1,11 +1,9 @@
 """Ways to respond: with the truth, with any quote, with nothing, with nonsense."""
 
-from typing import Any
-
 import numpy as np
 
-from ludus.envs.open.dipg_safety.cases import CONFLICTING, MISSING
-from ludus.envs.open.dipg_safety.dipg_safety import DIPGAction, DIPGObservation
+from ludus.envs.open.dipg_safety.cases import CONFLICTING, MISSING, SafetyCase
+from ludus.envs.open.dipg_safety.dipg_safety import DIPGAction, DIPGObservation, DIPGSafety
 
 __all__ = ["POLICIES", "response"]
 
@@ -16,10 +14,11 @@ def response(analysis: str, proof: str, final: str) -> DIPGAction:
     return DIPGAction("".join(f"<|channel|>{name}<|message|>{text}<|end|>" for name, text in parts))
 
 
-def oracle(env: Any, observation: DIPGObservation, rng: np.random.Generator) -> DIPGAction:
+def oracle(env: DIPGSafety, observation: DIPGObservation, rng: np.random.Generator) -> DIPGAction:
     """The right answer, which only a policy of this process can know."""
     del observation, rng
-    return response("I looked it up.", env._case.proof, env._case.final)
+    case: SafetyCase = env.get_wrapper_attr("_case")
+    return response("I looked it up.", case.proof, case.final)
 
 
 def random(env: object, observation: DIPGObservation, rng: np.random.Generator) -> DIPGAction:

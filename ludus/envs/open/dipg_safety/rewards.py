@@ -1,14 +1,16 @@
 """`DIPGRewards`: what each kind of right and wrong answer is worth, by OpenEnv's names."""
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
 from ludus.errors import InvalidArgument, did_you_mean, shorten
 
 __all__ = ["Channels", "DIPGRewards", "channels_of", "rewards_of"]
+
+StructT = TypeVar("StructT", bound=msgspec.Struct)
 
 
 class DIPGRewards(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +75,9 @@ def channels_of(given: Mapping[str, object] | None) -> Channels:
     return _read(Channels, given, "channels", str)
 
 
-def _read(kind: Any, given: Mapping[str, object] | None, what: str, cast: Any) -> Any:
+def _read(
+    kind: type[StructT], given: Mapping[str, object] | None, what: str, cast: Callable[[Any], float | str]
+) -> StructT:
     names = list(kind.__struct_fields__)
     values = {name: os.environ[name.upper()] for name in names if name.upper() in os.environ} | dict(given or {})
     for name, value in values.items():

@@ -24,6 +24,7 @@ from ludus.kernels.state_arrays import own_copy
 from ludus.rendering import Canvas, Drawn
 from ludus.seeding import Seed
 from ludus.spaces import Box, Record
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["FinRL", "FinRLAction", "FinRLObservation", "FinRLState"]
 
@@ -213,15 +214,15 @@ def _configured() -> dict[str, Any]:
     if not path:
         return {}
     try:
-        found = json.loads(Path(path).read_text(encoding="utf8"))
+        found: object = json.loads(Path(path).read_text(encoding="utf8"))
     except (OSError, ValueError) as error:
         raise InvalidArgument(f"{VARIABLE}: expected a JSON file, got {shorten(path)}: {error}") from None
-    if not isinstance(found, dict):
+    if not is_dict(found):
         raise InvalidArgument(f"{VARIABLE}: expected a JSON object in {path}, got {shorten(found)}")
-    return dict(found)  # pyright: ignore[reportUnknownArgumentType]
+    return dict(found)
 
 
-def _params(settings: Mapping[str, Any], table: PriceTable | None, kinds: int) -> dict[str, Any]:
+def _params(settings: Mapping[str, object], table: PriceTable | None, kinds: int) -> dict[str, Any]:
     known = [name for name in rules.Params._fields if name not in INNER]
     unknown = [name for name in settings if name not in (*known, *DERIVED)]
     if unknown:

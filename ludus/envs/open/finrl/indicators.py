@@ -1,7 +1,6 @@
 """MACD, RSI, CCI and DX of whole series, as stockstats (and so FinRL) computes them, and FinRL's turbulence."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -80,7 +79,7 @@ def turbulence_of(close: Series) -> Series:
     for day in range(YEAR, len(close)):
         year = returns[max(1, day - YEAR) : day]
         apart = returns[day] - year.mean(axis=0)
-        covariance: Any = np.cov(year, rowvar=False).reshape(close.shape[1], close.shape[1])
+        covariance: Series = np.cov(year, rowvar=False).reshape(close.shape[1], close.shape[1])
         distance = float(apart @ np.linalg.pinv(covariance) @ apart)
         seen += distance > 0
         # FinRL leaves the first two out, as outliers of a calculation that has just begun.

@@ -1,5 +1,6 @@
 """The market as arrays: what a batch compiles."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ PARTS = ("slippage", "buy_cost_pct", "sell_cost_pct")
 PER_STOCK = ("num_stock_shares", "buy_cost_pct", "sell_cost_pct")
 
 
-def checked_params(owner: str, table: PriceTable | None, given: dict[str, Any]) -> dict[str, Any]:
+def checked_params(owner: str, table: PriceTable | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as the rules take them: prices in, numbers for each stock as arrays, None as no limit."""
     found = dict(given)
     if table is not None:

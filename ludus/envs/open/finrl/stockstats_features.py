@@ -1,7 +1,5 @@
 """Any other indicator of stockstats, called as FinRL calls it: the one file that needs `ludus-rl[finance]`."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -15,14 +13,14 @@ def stockstats_feature(name: str, columns: dict[str, npt.NDArray[np.float64]]) -
     try:
         # Opened when asked for: pandas takes half a second.
         import pandas as pd
-        import stockstats  # pyright: ignore[reportMissingTypeStubs]
+        import stockstats
     except ModuleNotFoundError as error:
         raise MissingExtra(
             f"indicator {name!r}: expected the package stockstats, got none; "
             'pip install "ludus-rl[finance]", or use macd, rsi_30, cci_30 and dx_30, which need nothing',
             name="stockstats",
         ) from error
-    frame: Any = stockstats.StockDataFrame.retype(pd.DataFrame(columns))  # pyright: ignore[reportUnknownMemberType]
+    frame = stockstats.StockDataFrame.retype(pd.DataFrame(columns))
     try:
         return np.asarray(frame[name], np.float64)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError, UserWarning) as error:

@@ -1,7 +1,6 @@
 """Ways to work with git: knowing the solution, looking around, handing nothing in, and typing nonsense."""
 
 import shlex
-from typing import Any
 
 import numpy as np
 
@@ -14,16 +13,19 @@ from ludus.envs.open.git.action import (
     submit,
     write_file,
 )
+from ludus.envs.open.git.git import Git
+from ludus.envs.open.git.tasks import GitTask
 
 __all__ = ["POLICIES"]
 
 LOOKS = ("status", "log --oneline -5", "branch -a", "git diff", "tag", "stash list", "remote -v")
 
 
-def oracle(env: Any, observation: GitObservation, rng: np.random.Generator) -> GitAction:
+def oracle(env: Git, observation: GitObservation, rng: np.random.Generator) -> GitAction:
     """The next command of the solution, which only a policy of this process can know."""
     del observation, rng
-    task = env._task
+    task: GitTask = env.get_wrapper_attr("_task")
+    done: list[GitAction] = env.get_wrapper_attr("_actions")
     actions = [] if task.local else [clone_repo(task.project)]
     for words in task.solution:
         if words[0] == "!write":
@@ -32,7 +34,7 @@ def oracle(env: Any, observation: GitObservation, rng: np.random.Generator) -> G
             actions.append(submit(words[1]))
         else:
             actions.append(execute_git_command(shlex.join(words)))
-    return [*actions, submit()][len(env._actions)]
+    return [*actions, submit()][len(done)]
 
 
 def random(env: object, observation: GitObservation, rng: np.random.Generator) -> GitAction:

@@ -1,14 +1,15 @@
 """Boards: the cells of a game in its text, and which key one presses for an action."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 __all__ = ["Board", "Cells", "board_of", "keys_of", "sits_above"]
 
 Cells = list[str]
 """Rows from the top, a character for each cell."""
+Rows = Sequence[Sequence[str]]
+"""The same, or as numbers of several digits for each cell."""
 LABELLED = re.compile(r"^\s*\d+\s*([^\s\d]+)\s*$")
 EDGED = re.compile(r"^\d ((?:[-xo] ){8})\d$")
 EMPTY_FEN = re.compile(r"\d")
@@ -20,20 +21,20 @@ class Board:
 
     look: str
     """marks, stones, lines, discs, drop, hexagons, chess, blocks or tiles."""
-    cells: Cells
+    cells: Rows
     """As they are seen."""
-    read: Callable[[str], Any] = str.splitlines
+    read: Callable[[str], Rows] = str.splitlines
     """The cells in another text of the game, as the game has them."""
     turned: bool = False
     """Whether it is seen from the other side."""
 
     @property
-    def unturned(self) -> Cells:
+    def unturned(self) -> Rows:
         """The cells as the game has them."""
         return _turned(self.cells) if self.turned else self.cells
 
 
-def _turned(cells: Cells) -> Cells:
+def _turned(cells: Rows) -> Rows:
     return [row[::-1] for row in reversed(cells)]
 
 
@@ -74,7 +75,7 @@ def _numbers(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line.strip()]
 
 
-LAYOUTS: dict[str, tuple[str, Callable[[str], Any]]] = {
+LAYOUTS: dict[str, tuple[str, Callable[[str], Rows]]] = {
     "tic_tac_toe": ("marks", _plain),
     "connect_four": ("drop", _plain),
     "gomoku": ("lines", lambda text: _plain(text.partition("\n")[2])),
@@ -108,7 +109,7 @@ def sits_above(name: str, seat: int) -> bool:
 def board_of(name: str, text: str, *, turned: bool = False) -> Board | None:
     """The board in the text of a game; None where there is none, or it cannot be read."""
     look, read = LAYOUTS.get(name, ("", None))
-    cells = read(text) if read is not None else []
+    cells: Rows = read(text) if read is not None else []
     if read is None or not cells or len({len(row) for row in cells}) != 1:
         return None
     return Board(look, _turned(cells) if turned else cells, read, turned)

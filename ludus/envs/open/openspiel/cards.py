@@ -16,7 +16,8 @@ HEART = [(-11.0, -1.0), (11.0, -1.0), (0.0, 14.0)]
 SPADE = [(-11.0, 3.0), (11.0, 3.0), (0.0, -13.0)]
 DIAMOND = [(0.0, -14.0), (10.0, 0.0), (0.0, 14.0), (-10.0, 0.0)]
 STEM = [(0.0, 2.0), (5.0, 14.0), (-5.0, 14.0)]
-SUITS = {
+Points = list[tuple[float, float]]
+SUITS: dict[str, tuple[str, list[Points], Points]] = {
     "H": (RED, [HEART], [(-5.5, -4.0), (5.5, -4.0)]),
     "D": (RED, [DIAMOND], []),
     "S": (BLACK, [SPADE, STEM], [(-5.5, 4.0), (5.5, 4.0)]),

@@ -2,10 +2,14 @@
 
 from collections.abc import Collection, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from ludus.envs.open.openspiel.trial import try_parameters
 from ludus.errors import InvalidArgument, MissingExtra, did_you_mean, shorten
+from ludus.spaces.kinds import is_mapping
+
+if TYPE_CHECKING:
+    import pyspiel
 
 __all__ = [
     "CHANCE", "MEAN_FIELD", "SIMULTANEOUS", "TERMINAL", "Dynamics", "copies_badly", "draws_by_itself", "engine",
@@ -19,8 +23,28 @@ SEEDS = "rng_seed"
 """The parameter of games that draw by themselves: a number of ours, drawn anew for each episode."""
 
 
+class OpenSpielModule(Protocol):
+    """What is used of the module `pyspiel`."""
+
+    SpielError: "type[pyspiel.SpielError]"
+    MCTSBot: "type[pyspiel.MCTSBot]"
+    RandomRolloutEvaluator: "type[pyspiel.RandomRolloutEvaluator]"
+
+    def game_parameters_from_string(self, text: str, /) -> dict[str, object]:
+        """Name and parameters of a game in its spelling."""
+        ...
+
+    def load_game(self, name: str, parameters: Mapping[str, object], /) -> "pyspiel.Game":
+        """A game."""
+        ...
+
+    def registered_games(self) -> "list[pyspiel.GameType]":
+        """What every game is like."""
+        ...
+
+
 @cache
-def engine() -> Any:
+def engine() -> OpenSpielModule:
     """The module `pyspiel`; raises MissingExtra with what to type."""
     try:
         import pyspiel  # lazily: it takes a tenth of a second, and who plays something else may not have it
@@ -33,7 +57,7 @@ def engine() -> Any:
 
 
 @cache
-def _types() -> dict[str, Any]:
+def _types() -> "dict[str, pyspiel.GameType]":
     return {one.short_name: one for one in engine().registered_games()}
 
 
@@ -64,7 +88,7 @@ def parse_game(text: object) -> tuple[str, dict[str, object]]:
     return str(found.pop("name", name)), found
 
 
-def load(name: str, parameters: Mapping[str, object], seed: int | None = None) -> Any:
+def load(name: str, parameters: Mapping[str, object], seed: int | None = None) -> "pyspiel.Game":
     """The game, with parameters that were checked and, unless they are the game's own, tried in another process.
 
     Bad parameters end OpenSpiel's process, by a signal: what is tried elsewhere first cannot end this one. `seed` is
@@ -103,7 +127,7 @@ def copies_badly(name: str) -> bool:
     return name == "morpion_solitaire" or draws_by_itself(name)
 
 
-def _known(name: str) -> Any:
+def _known(name: str) -> "pyspiel.GameType":
     spec = _types().get(name)
     if spec is None:
         raise InvalidArgument(
@@ -117,7 +141,7 @@ def _known(name: str) -> Any:
     return spec
 
 
-def _parameter(name: str, key: str, value: Any, known: dict[str, object]) -> object:
+def _parameter(name: str, key: str, value: object, known: dict[str, object]) -> object:
     if key not in known:
         hint = did_you_mean(key, list(known))
         raise InvalidArgument(f"OpenSpiel {name}: expected some of {sorted(known)} as parameters, got {key!r}{hint}")
@@ -130,7 +154,7 @@ def _parameter(name: str, key: str, value: Any, known: dict[str, object]) -> obj
         fits = isinstance(value, int) and not isinstance(value, bool) and -(2**31) <= value < 2**31
     elif isinstance(default, float):
         fits = isinstance(value, int | float) and not isinstance(value, bool)
-        value = float(value) if fits else value
+        value = float(value) if isinstance(value, int | float) and fits else value
     else:
         fits = isinstance(value, str) and "\0" not in value
     if not fits:
@@ -140,9 +164,9 @@ def _parameter(name: str, key: str, value: Any, known: dict[str, object]) -> obj
     return value
 
 
-def _nested(name: str, key: str, value: Any) -> dict[str, object]:
+def _nested(name: str, key: str, value: object) -> dict[str, object]:
     """A game as the parameter of another one: its spelling, or a dictionary with its `name`."""
-    inner, given = parse_game(value) if isinstance(value, str) else (None, dict(value) if value else {})
+    inner, given = parse_game(value) if isinstance(value, str) else (None, dict(value) if is_mapping(value) else {})
     inner = inner or given.pop("name", None)
     if not isinstance(inner, str):
         raise InvalidArgument(f"OpenSpiel {name} {key}: expected a game like 'kuhn_poker', got {shorten(value)}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +11,16 @@ from ludus.envs.open.openspiel.engine import CHANCE, MEAN_FIELD, SIMULTANEOUS, T
 from ludus.envs.open.openspiel.opponents import Opponent, chosen, mcts_move
 from ludus.envs.open.openspiel.population import RULES, spread_of
 from ludus.envs.open.openspiel.position import Position
-from ludus.envs.open.openspiel.visibility import is_seen
 
-__all__ = ["Match", "Table"]
+if TYPE_CHECKING:
+    import pyspiel
 
+__all__ = ["PUBLIC", "Match", "Table", "is_seen"]
+
+PUBLIC = frozenset({"kuhn_poker", "leduc_poker", "liars_dice", "universal_poker"})
+"""Games with hidden cards or dice, in which all that players do is done openly: they need not be looked into."""
+MAX_ALTERNATIVES = 128
+"""Actions that are compared; where there are more, what was done is kept secret."""
 SEEDS = 1 << 30
 SHOWN = ("battleship", "blackjack", "solitaire")
 """Games whose information state is a row of moves, and whose observation is what a player would look at."""
@@ -177,3 +184,26 @@ def _drawn(outcomes: list[tuple[int, float]], rng: np.random.Generator) -> int:
         if left < 0:
             return action
     return outcomes[-1][0]
+
+
+def is_seen(position: Position, action: int, seat: int) -> bool:
+    """Whether `seat` knows that `action` is what the player to move does, and nothing else that they might do.
+
+    >>> is_seen(Position("tic_tac_toe", {}), 4, 1), is_seen(Position("phantom_ttt", {}), 4, 1)
+    (True, False)
+    """
+    if position.open or position.name in PUBLIC:
+        return True
+    state = position.state
+    legal = state.legal_actions()
+    if len(legal) > MAX_ALTERNATIVES:
+        return False
+    if not position.text_name:
+        return False
+    known = _known(state.child(action), position.text_name, seat)
+    return all(_known(state.child(one), position.text_name, seat) != known for one in legal if one != action)
+
+
+def _known(state: "pyspiel.State", name: str, seat: int) -> str:
+    """What a seat knows, as the game itself writes it."""
+    return getattr(state, name)(seat)

@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -11,11 +11,14 @@ from ludus.envs.open.openspiel.engine import engine
 from ludus.envs.open.openspiel.position import Position
 from ludus.errors import ContractViolation, EnvError, InvalidArgument, shorten
 
+if TYPE_CHECKING:
+    import pyspiel
+
 __all__ = ["MAX_SIMULATIONS", "OPPONENTS", "Opponent", "chosen", "SearchTimeout", "known_opponent", "mcts_move"]
 
 OPPONENTS = ("random", "first", "last", "middle", "mcts", "none")
 """By name; with "none" the agent plays every seat."""
-Opponent = str | Callable[[Any, np.random.Generator], int]
+Opponent = str | Callable[[object, np.random.Generator], int]
 """A name, or a policy: of the observation of its seat and a generator, it makes the number of a legal action."""
 MAX_SIMULATIONS = 100_000
 EXPLORATION = 2.0
@@ -31,7 +34,7 @@ class SearchTimeout(EnvError):
     """A search has more simulations to make than its deadline allows."""
 
 
-def known_opponent(opponent: object, game: Any, simulations: object) -> Opponent:
+def known_opponent(opponent: object, game: "pyspiel.Game", simulations: object) -> Opponent:
     """The opponent, if it can play this game; raises InvalidArgument."""
     if not isinstance(opponent, str) and callable(opponent):
         return cast(Opponent, opponent)
@@ -44,7 +47,7 @@ def known_opponent(opponent: object, game: Any, simulations: object) -> Opponent
     return opponent
 
 
-def _searchable(game: Any) -> None:
+def _searchable(game: "pyspiel.Game") -> None:
     kind = game.get_type()
     wrong = [
         reason
@@ -82,7 +85,7 @@ def mcts_move(position: Position, rng: np.random.Generator, simulations: int) ->
     return max(sorted(visits), key=visits.__getitem__)
 
 
-def _bot(position: Position, rng: np.random.Generator, simulations: int) -> Any:
+def _bot(position: Position, rng: np.random.Generator, simulations: int) -> "pyspiel.MCTSBot":
     spiel = engine()
     rollouts = spiel.RandomRolloutEvaluator(1, int(rng.integers(SEEDS)))
     return spiel.MCTSBot(

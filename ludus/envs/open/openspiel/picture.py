@@ -1,7 +1,6 @@
 """The picture of a game: its board where it is one of the well-known, else its text, cell by cell."""
 
 from collections.abc import Callable
-from typing import Any
 
 from ludus.envs.open.chess_pieces import draw_piece
 from ludus.envs.open.openspiel.backgammon import backgammon_picture
@@ -39,7 +38,7 @@ def _sized(board: Board, background: str, most: int = 80) -> tuple[Canvas, int, 
     return Canvas(columns * size, rows * size, background=background), size, rows, columns
 
 
-def _places(board: Board, size: int) -> list[tuple[float, float, Any, int, int]]:
+def _places(board: Board, size: int) -> list[tuple[float, float, str, int, int]]:
     return [
         (column * size, row * size, sign, row, column)
         for row, line in enumerate(board.cells)

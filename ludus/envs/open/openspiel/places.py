@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from ludus.envs.open.openspiel.boards import Board, Cells
+from ludus.envs.open.openspiel.boards import Board, Rows
 
 __all__ = ["places_of"]
 
@@ -47,7 +47,7 @@ def _squares(name: str, board: Board, action: int, label: str, after: Callable[[
     return _changed(board.unturned, board.read(after())) if board.look == "chess" else []
 
 
-def _changed(before: Cells, after: Cells) -> list[Square]:
+def _changed(before: Rows, after: Rows) -> list[Square]:
     """Where a piece of chess went from and to, by what changed: the game's own words leave out where it stood."""
     found = [(row, column) for row, line in enumerate(before) for column in range(len(line))]
     found = [(row, column) for row, column in found if before[row][column] != after[row][column]]

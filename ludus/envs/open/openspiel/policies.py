@@ -1,10 +1,8 @@
 """Ways to play a game of OpenSpiel: searching with nothing hidden, at random, always alike, and nonsense."""
 
-from typing import Any
-
 import numpy as np
 
-from ludus.envs.open.openspiel.openspiel import OpenSpielAction, OpenSpielObservation
+from ludus.envs.open.openspiel.openspiel import OpenSpiel, OpenSpielAction, OpenSpielObservation
 from ludus.envs.open.openspiel.opponents import mcts_move
 
 __all__ = ["POLICIES"]
@@ -12,7 +10,7 @@ __all__ = ["POLICIES"]
 SIMULATIONS = 1000
 
 
-def oracle(env: Any, observation: OpenSpielObservation, rng: np.random.Generator) -> OpenSpielAction:
+def oracle(env: OpenSpiel, observation: OpenSpielObservation, rng: np.random.Generator) -> OpenSpielAction:
     """What a tree search finds from the state itself; games with rewards before their end cannot be searched."""
     del observation
     return OpenSpielAction(mcts_move(env.match().position, rng, SIMULATIONS))

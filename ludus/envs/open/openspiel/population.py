@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.envs.open.openspiel.engine import load
 
+if TYPE_CHECKING:
+    import pyspiel
+
 __all__ = ["RULES", "spread_of"]
 
-Layer = dict[str, tuple[Any, float]]
+Layer = dict[str, tuple["pyspiel.State", float]]
 """States of one moment by their text, with how much of the population is in each."""
 
 
@@ -38,7 +41,8 @@ def spread_of(name: str, parameters: dict[str, object], rule: str, support: list
 @lru_cache(maxsize=32)
 def _table(name: str, parameters: tuple[tuple[str, object], ...], rule: str) -> dict[str, float]:
     """Layer by layer from the beginning: the share of the population in every state that it can be in."""
-    game, found = load(name, dict(parameters)), {}
+    game = load(name, dict(parameters))
+    found: dict[str, float] = {}
     state = game.new_initial_state()
     layer: Layer = {str(state): (state, 1.0)}
     while layer:
@@ -58,7 +62,7 @@ def _next_layer(layer: Layer, rule: str) -> Layer:
     return after
 
 
-def _children(state: Any, rule: str, shares: dict[str, float]) -> list[tuple[Any, float]]:
+def _children(state: "pyspiel.State", rule: str, shares: dict[str, float]) -> "list[tuple[pyspiel.State, float]]":
     if state.is_terminal():
         return []
     if state.is_mean_field_node():

@@ -1,9 +1,12 @@
 """`Position`: a state of a game that knows how it was reached, so that it can be copied, kept and gone back to."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.core.snapshot import Memo
 from ludus.envs.open.openspiel.engine import MEAN_FIELD, SIMULTANEOUS, TERMINAL, copies_badly, load
+
+if TYPE_CHECKING:
+    import pyspiel
 
 __all__ = ["Position"]
 
@@ -22,8 +25,8 @@ class Position:
 
     def __init__(self, name: str, parameters: dict[str, object], seed: int | None = None) -> None:
         self.name, self.parameters, self.seed = name, parameters, seed
-        self.game: Any = load(name, parameters, seed)
-        self.kind: Any = self.game.get_type()
+        self.game = load(name, parameters, seed)
+        self.kind = self.game.get_type()
         self.open: bool = self.kind.information.name in ("PERFECT_INFORMATION", "ONE_SHOT")
         """Whether nothing is hidden from anybody."""
         self.tensor_name, self.text_name = _views(self.kind)
@@ -31,8 +34,8 @@ class Position:
         self.actions = int(self.game.num_distinct_actions())
         self._stand(self.game.new_initial_state(), [])
 
-    def _stand(self, state: Any, moves: list[Move]) -> None:
-        self.state: Any = state
+    def _stand(self, state: "pyspiel.State", moves: list[Move]) -> None:
+        self.state = state
         self.moves: list[Move] = moves
         self._looked()
 
@@ -47,7 +50,7 @@ class Position:
         """The beginning, of the same game."""
         return self._with(self.game.new_initial_state(), [])
 
-    def _with(self, state: Any, moves: list[Move]) -> "Position":
+    def _with(self, state: "pyspiel.State", moves: list[Move]) -> "Position":
         made = Position.__new__(Position)
         made.__dict__.update(self.__dict__)
         made._stand(state, moves)
@@ -106,7 +109,7 @@ class Position:
         return returns
 
 
-def _views(kind: Any) -> tuple[str, str]:
+def _views(kind: "pyspiel.GameType") -> tuple[str, str]:
     """The information state before what is observed: it has all that the seat may remember."""
     numbers = (
         "information_state_tensor" if kind.provides_information_state_tensor

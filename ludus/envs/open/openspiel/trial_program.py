@@ -7,7 +7,6 @@ import json
 import random
 import resource
 import sys
-from typing import Any
 
 import pyspiel
 
@@ -16,7 +15,7 @@ MAX_CPU_SECONDS = 30
 GAMES, MOVES = 5, 1000
 
 
-def play(game: Any, rng: random.Random, moves: int) -> int:
+def play(game: pyspiel.Game, rng: random.Random, moves: int) -> int:
     """One game, or the beginning of it; returns how many moves are left."""
     state = game.new_initial_state()
     while not state.is_terminal() and moves > 0:
@@ -35,7 +34,7 @@ def play(game: Any, rng: random.Random, moves: int) -> int:
     return moves
 
 
-def look(game: Any, state: Any) -> None:
+def look(game: pyspiel.Game, state: pyspiel.State) -> None:
     """Everything that the environment asks of a state."""
     str(state)
     state.returns()

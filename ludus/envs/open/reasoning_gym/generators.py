@@ -1,8 +1,9 @@
 """The generators of `reasoning-gym`: the one file that imports it."""
 
 import threading
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
 from ludus.errors import InvalidArgument, MissingExtra, did_you_mean, shorten
 
@@ -22,22 +23,48 @@ WORDS = {"game_of_life_halting": ("True", "False")}
 """What an answer may be, where a verifier takes everything else for one of them."""
 
 
-def _library() -> Any:
+class Dataset(Protocol):
+    """Questions of one kind; entries have `question`, `answer` and `metadata`."""
+
+    def __getitem__(self, number: int, /) -> Mapping[str, object]: ...
+
+    def score_answer(self, answer: str, entry: Mapping[str, object], /) -> float:
+        """From 0 to 1."""
+        ...
+
+
+class Factory(Protocol):
+    """What is used of the module `reasoning_gym.factory`."""
+
+    DATASETS: Mapping[str, object]
+
+
+class ReasoningGymModule(Protocol):
+    """What is used of the module `reasoning_gym`."""
+
+    factory: Factory
+
+    def create_dataset(self, name: str, /, **config: object) -> Dataset:
+        """Questions by the name of their kind."""
+        ...
+
+
+def _library() -> ReasoningGymModule:
     try:
         # Opened when an environment is made: it takes a second.
-        return import_module("reasoning_gym")
+        library: Any = import_module("reasoning_gym")
     except ModuleNotFoundError as error:
         raise MissingExtra(
             'ReasoningGym: expected the package reasoning-gym, got none; pip install "ludus-rl[reasoning]"',
             name="reasoning_gym",
         ) from error
+    return library
 
 
 def names() -> list[str]:
     """Every dataset, sorted."""
     with LOCK:
-        factory: Any = _library().factory
-        return sorted(name for name in factory.DATASETS if name not in REFUSED)
+        return sorted(name for name in _library().factory.DATASETS if name not in REFUSED)
 
 
 class Generator:
@@ -57,7 +84,7 @@ class Generator:
             )
         self._made(0)
 
-    def _made(self, seed: int) -> Any:
+    def _made(self, seed: int) -> Dataset:
         try:
             return _library().create_dataset(self.dataset, **{"size": 1, **self.config, "seed": seed})
         except (TypeError, AssertionError, ValueError) as error:
@@ -65,7 +92,7 @@ class Generator:
                 f"ReasoningGym config: expected settings of {self.dataset}, got {shorten(str(error), 200)}"
             ) from None
 
-    def entry(self, seed: int) -> dict[str, Any]:
+    def entry(self, seed: int) -> dict[str, object]:
         """The question of a seed, with its answer and metadata."""
         with LOCK:
             return dict(self._made(seed)[0])

@@ -1,18 +1,17 @@
 """Ways to answer: with the answer, with a number, with nothing, and with nonsense."""
 
-from typing import Any
-
 import numpy as np
 
-from ludus.envs.open.reasoning_gym.reasoning_gym import ReasoningGymAction, ReasoningGymObservation
+from ludus.envs.open.reasoning_gym.reasoning_gym import ReasoningGym, ReasoningGymAction, ReasoningGymObservation
 
 __all__ = ["POLICIES"]
 
 
-def oracle(env: Any, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
+def oracle(env: ReasoningGym, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:
     """What the generator has as right."""
     del observation, rng
-    return ReasoningGymAction(str(env._entry["answer"]))
+    entry: dict[str, object] = env.get_wrapper_attr("_entry")
+    return ReasoningGymAction(str(entry["answer"]))
 
 
 def random(env: object, observation: ReasoningGymObservation, rng: np.random.Generator) -> ReasoningGymAction:

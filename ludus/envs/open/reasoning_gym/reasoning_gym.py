@@ -12,6 +12,7 @@ from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, shorten
 from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.seeding import Seed
 from ludus.spaces import Record, Text
+from ludus.spaces.kinds import is_dict, is_list_or_tuple
 
 __all__ = ["ReasoningGym", "ReasoningGymAction", "ReasoningGymObservation", "ReasoningGymState"]
 
@@ -68,7 +69,7 @@ class ReasoningGym(Drawn, Env[ReasoningGymObservation, ReasoningGymAction]):
         self.render_mode = render_mode
         self.state: ReasoningGymState | None = None
         self._seed = 0
-        self._entry: dict[str, Any] = {}
+        self._entry: dict[str, object] = {}
         self._shown: ReasoningGymObservation | None = None
         self._answer = ""
         self._needs = "no episode under way"
@@ -116,7 +117,9 @@ class ReasoningGym(Drawn, Env[ReasoningGymObservation, ReasoningGymAction]):
         return (min(max(score, 0.0), 1.0), False) if isfinite(score) else (0.0, True)
 
     def _metadata(self) -> dict[str, object]:
-        told = dict(self._entry.get("metadata") or {})
+        told = self._entry.get("metadata")
+        if not is_dict(told):
+            return {}
         return {name: _plain(told[name]) for name in SHOWN_METADATA if name in told}
 
     def get_choices(self) -> list[Choice]:
@@ -132,9 +135,9 @@ class ReasoningGym(Drawn, Env[ReasoningGymObservation, ReasoningGymAction]):
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, dict):
+    if is_dict(value):
         return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
+    if is_list_or_tuple(value):
         return [_plain(one) for one in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 

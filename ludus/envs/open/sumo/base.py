@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from ludus.core import Env, Info, Outcome
 from ludus.core.options import Options
@@ -23,7 +23,7 @@ PREFIX = "SUMO_"
 SETTINGS = ("num_seconds", "delta_time", "yellow_time", "min_green", "max_green")
 
 
-def told_by_variables() -> dict[str, Any]:
+def told_by_variables() -> dict[str, str]:
     """The settings that OpenEnv takes from the environment's variables."""
     return {name: os.environ[PREFIX + name.upper()] for name in SETTINGS if PREFIX + name.upper() in os.environ}
 
@@ -39,7 +39,7 @@ class SumoEnv(Drawn, Env[ObsT, ActT]):
         net_file: str | None,
         route_file: str | None,
         reward_fn: str | RewardFn | None,
-        settings: Mapping[str, Any],
+        settings: Mapping[str, object],
     ) -> None:
         """Read arguments, and OpenEnv's variables in their place."""
         self.network = read_network(net_file or os.environ.get("SUMO_NET_FILE", "single"))
@@ -54,7 +54,7 @@ class SumoEnv(Drawn, Env[ObsT, ActT]):
                 f"SumoRL reward_fn: expected one of {list(REWARDS)} or a function, got {shorten(reward)}{meant}"
             )
         self.reward_fn = reward
-        self.config = SumoConfig.of(told_by_variables() | dict(settings))
+        self.config = SumoConfig.of({**told_by_variables(), **settings})
         self._simulation = Simulation()
         self._traffic: Traffic | None = None
         self._run: SumoRun | None = None

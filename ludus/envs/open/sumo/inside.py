@@ -12,7 +12,10 @@ import socket
 import sys
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import libsumo
 
 __all__ = ["main"]
 
@@ -24,16 +27,15 @@ OPTIONS = (
 )
 
 
-class Simulation:
+class LibsumoSimulation:
     """One simulation, and what has been waited so far, vehicle by vehicle and lane by lane."""
 
-    def __init__(self, libsumo: Any) -> None:
-        self.sumo = libsumo
+    def __init__(self) -> None:
         self.waited: dict[str, dict[str, float]] = {}
         self.lanes: list[str] = []
         self.arrived = 0
 
-    def start(self, net: str, routes: str, seed: int, lanes: list[str]) -> dict[str, Any]:
+    def start(self, net: str, routes: str, seed: int, lanes: list[str]) -> dict[str, object]:
         """Load a network and its routes; text in place of a path is written down first."""
         if routes.startswith("<"):
             path = os.path.join(os.environ.get("TMPDIR", "/tmp"), "demand.rou.xml")  # noqa: S108  (the sandbox's own)
@@ -41,53 +43,51 @@ class Simulation:
                 file.write(routes)
             routes = path
         self.lanes = lanes
-        self.sumo.start(["sumo", "-n", net, "-r", routes, "--seed", str(seed), *OPTIONS.split()])
+        libsumo.start(["sumo", "-n", net, "-r", routes, "--seed", str(seed), *OPTIONS.split()])
         return {"started": True}
 
-    def advance(self, seconds: int, changes: list[tuple[int, str, str]]) -> dict[str, Any]:
+    def advance(self, seconds: int, changes: list[tuple[int, str, str]]) -> dict[str, object]:
         """Let seconds pass; a change is the second after which a light gets a state."""
-        sumo = self.sumo
         for second in range(seconds):
             for at, light, state in changes:
                 if at == second:
-                    sumo.trafficlight.setRedYellowGreenState(light, state)
-            sumo.simulationStep()
-            self.arrived += sumo.simulation.getArrivedNumber()
+                    libsumo.trafficlight.setRedYellowGreenState(light, state)
+            libsumo.simulationStep()
+            self.arrived += libsumo.simulation.getArrivedNumber()
         for at, light, state in changes:
             if at >= seconds:
-                sumo.trafficlight.setRedYellowGreenState(light, state)
+                libsumo.trafficlight.setRedYellowGreenState(light, state)
         return self.measured()
 
-    def measured(self) -> dict[str, Any]:
+    def measured(self) -> dict[str, object]:
         """What there is on each lane, and each vehicle as it is drawn."""
-        sumo = self.sumo
         vehicles = [
-            [*sumo.vehicle.getPosition(one), sumo.vehicle.getAngle(one), sumo.vehicle.getSpeed(one),
-             sumo.vehicle.getWaitingTime(one)]
-            for one in sumo.vehicle.getIDList()
+            [*libsumo.vehicle.getPosition(one), libsumo.vehicle.getAngle(one), libsumo.vehicle.getSpeed(one),
+             libsumo.vehicle.getWaitingTime(one)]
+            for one in libsumo.vehicle.getIDList()
         ]  # fmt: skip
         return {
-            "time": sumo.simulation.getTime(),
+            "time": libsumo.simulation.getTime(),
             "lanes": {lane: self.lane(lane) for lane in self.lanes},
             "vehicles": vehicles,
             "arrived": self.arrived,
-            "expected": sumo.simulation.getMinExpectedNumber(),
+            "expected": libsumo.simulation.getMinExpectedNumber(),
         }
 
     def lane(self, lane: str) -> list[float]:
         """Vehicles, those that stand, their mean length, what they have waited here, and the sum of relative speeds."""
-        sumo, waited, speeds = self.sumo, 0.0, 0.0
-        for one in sumo.lane.getLastStepVehicleIDs(lane):
+        waited, speeds = 0.0, 0.0
+        for one in libsumo.lane.getLastStepVehicleIDs(lane):
             before = self.waited.setdefault(one, {})
-            before[lane] = sumo.vehicle.getAccumulatedWaitingTime(one) - sum(
+            before[lane] = libsumo.vehicle.getAccumulatedWaitingTime(one) - sum(
                 seconds for other, seconds in before.items() if other != lane
             )
             waited += before[lane]
-            speeds += sumo.vehicle.getSpeed(one) / sumo.vehicle.getAllowedSpeed(one)
+            speeds += libsumo.vehicle.getSpeed(one) / libsumo.vehicle.getAllowedSpeed(one)
         return [
-            sumo.lane.getLastStepVehicleNumber(lane),
-            sumo.lane.getLastStepHaltingNumber(lane),
-            sumo.lane.getLastStepLength(lane),
+            libsumo.lane.getLastStepVehicleNumber(lane),
+            libsumo.lane.getLastStepHaltingNumber(lane),
+            libsumo.lane.getLastStepLength(lane),
             waited,
             speeds,
         ]
@@ -115,7 +115,7 @@ class Packages:
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Of a package there; of what is in it, the package's own path is asked."""
         del target
         place = os.path.join(self.folder, name)
@@ -132,9 +132,10 @@ class Packages:
 def main(packages: str) -> None:
     """Answer until the channel is closed."""
     sys.meta_path.append(Packages(packages))  # pyright: ignore[reportArgumentType]  (older finders have less)
-    import libsumo  # pyright: ignore[reportMissingTypeStubs]  (found only now)
+    global libsumo
+    import libsumo  # found only now
 
-    run = Simulation(libsumo)
+    run = LibsumoSimulation()
     with socket.socket(fileno=CHANNEL) as channel:
         while True:
             question = json.loads(taken(channel, int.from_bytes(taken(channel, 4), "big")))

@@ -1,19 +1,19 @@
 """Ways to run lights: by the longest queue, at random, never changing, and with what is no phase."""
 
-from typing import Any
-
 import numpy as np
 
-from ludus.envs.open.sumo.sumo_rl import SumoAction, SumoObservation
+from ludus.envs.open.sumo.sumo_rl import SumoAction, SumoObservation, SumoRL
+from ludus.envs.open.sumo.traffic import Traffic
 
 __all__ = ["POLICIES"]
 
 
-def oracle(env: Any, observation: SumoObservation, rng: np.random.Generator) -> SumoAction:
+def oracle(env: SumoRL, observation: SumoObservation, rng: np.random.Generator) -> SumoAction:
     """The phase that lets most of those go who stand; the one there is where that makes no difference."""
     del rng
+    traffic: Traffic = env.get_wrapper_attr("_traffic")
     number = [light.id for light in env.network.lights].index(observation.ts_id)
-    view = env._traffic.view(number)
+    view = traffic.view(number)
     standing = [view.stopped_by(phase) for phase in range(len(view.light.phases))]
     best = int(np.argmax(standing))
     return SumoAction(best if standing[best] > standing[view.phase] else view.phase, observation.ts_id)

@@ -1,7 +1,5 @@
 """All lights at once, as arrays: what several agents learn from, and PettingZoo's view shows."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.core import Info, Step
@@ -15,7 +13,7 @@ from ludus.spaces import Box, Discrete, Tuple
 __all__ = ["SumoRLSignals"]
 
 
-class SumoRLSignals(SumoEnv[Any, Any]):
+class SumoRLSignals(SumoEnv[tuple[object, ...], tuple[int, ...]]):
     """A phase for every light at each step; observations are a tuple, and `info["rewards"]` has each light's own.
 
     `ludus.interop.pettingzoo.Together` shows it as agents with the lights' names.
@@ -37,7 +35,7 @@ class SumoRLSignals(SumoEnv[Any, Any]):
         *,
         reward_fn: str | RewardFn | None = None,
         render_mode: str | None = None,
-        **settings: Any,
+        **settings: object,
     ) -> None:
         self._open(net_file or "grid", route_file, reward_fn, settings)
         self.possible_agents = tuple(light.id for light in self.network.lights)
@@ -51,7 +49,7 @@ class SumoRLSignals(SumoEnv[Any, Any]):
         """An empty network, and the traffic of an episode drawn."""
         return self._seen(self._begin(seed, options)), {}
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: tuple[int, ...]) -> Step[tuple[object, ...]]:
         """Give every light a phase, and let `delta_time` seconds pass."""
         traffic = self._under_way()
         self.action_space.check(action, "action", InvalidAction)

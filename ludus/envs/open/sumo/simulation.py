@@ -14,7 +14,7 @@ from collections import OrderedDict
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -98,7 +98,7 @@ class Simulation:
 
     def _begin(self, run: SumoRun) -> "_Process":
         self._end()
-        _make_place()
+        _end_longest_idle()
         process = _Process(run)
         self._process, self._run, self._plans, self._last = process, run, [], Measures()
         return process
@@ -126,7 +126,7 @@ class Simulation:
             self._lock.release()
 
 
-def _make_place() -> None:
+def _end_longest_idle() -> None:
     """End what was used longest ago, where there are as many processes as there may be."""
     with LIVE_LOCK:
         most = max(1, int(os.environ.get(VARIABLE, MAX_PROCESSES)))
@@ -147,7 +147,7 @@ class _Process:
             self.close()
             raise
 
-    def ask(self, deadline: float, **question: Any) -> Measures:
+    def ask(self, deadline: float, **question: object) -> Measures:
         """One question; raises WorkerFailure where there is no answer in time, or SUMO refuses."""
         until = time.monotonic() + deadline
         try:

@@ -64,7 +64,7 @@ class SumoState:
 
 
 @cache
-def action_model(phases: int, lights: tuple[str, ...]) -> type[Any]:
+def action_model(phases: int, lights: tuple[str, ...]) -> type[SumoAction]:
     """The class of actions for lights of these names, with so many phases."""
     names: Any = Literal[tuple(dict.fromkeys((DEFAULT, FIRST, *lights)))]  # pyright: ignore[reportInvalidTypeArguments]
     fields: list[Any] = [("phase_id", Annotated[int, Discrete(phases)]), ("ts_id", names, DEFAULT)]
@@ -106,7 +106,7 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
         *,
         reward_fn: str | RewardFn | None = None,
         render_mode: str | None = None,
-        **settings: Any,
+        **settings: object,
     ) -> None:
         self._open(net_file, route_file, reward_fn, settings)
         most = max(len(light.phases) for light in self.network.lights)

@@ -48,7 +48,7 @@ class SumoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             raise InvalidArgument(f"SumoRL demand: expected vehicles an hour above 0, got {self.demand}")
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "SumoConfig":
+    def of(cls, settings: Mapping[str, object]) -> "SumoConfig":
         """Of keywords, each checked."""
         known = cls.__struct_fields__
         for name in settings:
@@ -60,7 +60,7 @@ class SumoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return cls(**{name: _read(name, value, kinds[name]) for name, value in settings.items()})
 
 
-def _read(name: str, value: Any, kind: Any) -> Any:
+def _read(name: str, value: object, kind: Any) -> Any:
     """A setting, of text too, since that is what environment variables are."""
     try:
         return msgspec.convert(value, kind, strict=False)

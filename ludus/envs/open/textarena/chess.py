@@ -1,6 +1,6 @@
 """Chess in text: moves from square to square, against an opponent or with both sides by the caller."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def greedy_move(position: ChessPosition, rng: np.random.Generator) -> Move:
 class Chess(Game):
     """White is the agent's; Black draws its moves, or takes what it can, or is the caller's too."""
 
-    settings: ClassVar[dict[str, Any]] = {"opponent": "random", "max_turns": 100, "fen": START}
+    settings: ClassVar[dict[str, object]] = {"opponent": "random", "max_turns": 100, "fen": START}
     players: ClassVar[int] = 2
     chessmen: ClassVar[bool] = True
 

@@ -1,7 +1,7 @@
 """Countdown: reach a number with the four operations."""
 
 import re
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -65,13 +65,14 @@ def _reduce(values: list[int], signs: list[str], least: int) -> bool:
 class Countdown(Game):
     """Six numbers, each used once at most, and a target that they can make."""
 
-    settings: ClassVar[dict[str, Any]] = {"max_turns": 8, "large": 2}
+    settings: ClassVar[dict[str, object]] = {"max_turns": 8, "large": 2}
 
     def begin(self) -> None:
         """Draw numbers, and a target with a formula that makes it."""
         if not 0 <= self.set["large"] <= 4:
             raise InvalidArgument(f"Countdown large: expected 0 to 4, got {self.set['large']}")
-        large = [LARGE[int(at)] for at in self.rng.choice(4, self.set["large"], replace=False)]
+        drawn: int = self.set["large"]
+        large = [LARGE[int(at)] for at in self.rng.choice(4, drawn, replace=False)]
         small = [int(one) for one in self.rng.integers(1, 11, 6 - len(large))]
         self.numbers = sorted(large + small, reverse=True)
         self.target, self.solution = 0, ""

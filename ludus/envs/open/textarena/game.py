@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
@@ -17,6 +17,14 @@ LONGEST_BARE = 40
 ILLEGAL = -0.05
 Cell = tuple[str, str, str]
 """Text, color of the field, color of the text."""
+
+
+class TurnDetails(TypedDict, total=False):
+    """What may be said of the last message of a game, beside who won."""
+
+    signals: dict[str, float]
+    illegal_move: bool
+    paid: float | None
 
 
 @dataclass
@@ -47,17 +55,17 @@ class Turn:
         return cls(reason, illegal_move=True, components={"illegal_move": ILLEGAL})
 
     @classmethod
-    def win(cls, message: str, **more: Any) -> "Turn":
+    def win(cls, message: str, **more: Unpack[TurnDetails]) -> "Turn":
         """The end, and a reward of 1."""
         return cls(message, over=True, won=True, components={"win": 1.0}, **more)
 
     @classmethod
-    def failed(cls, message: str, **more: Any) -> "Turn":
+    def failed(cls, message: str, **more: Unpack[TurnDetails]) -> "Turn":
         """The end, by an opponent of ours who could not go on."""
         return cls(message, over=True, components={"win": 0.0}, opponent_failed=True, **more)
 
     @classmethod
-    def loss(cls, message: str, reward: float = 0.0, **more: Any) -> "Turn":
+    def loss(cls, message: str, reward: float = 0.0, **more: Unpack[TurnDetails]) -> "Turn":
         """The end, without a win."""
         return cls(message, over=True, components={"win": reward}, **more)
 
@@ -68,7 +76,7 @@ class Game(ABC):
     Whatever it keeps is copied by snapshots, so it keeps plain values. `oracle` and `random` are moves for policies.
     """
 
-    settings: ClassVar[dict[str, Any]] = {}
+    settings: ClassVar[dict[str, object]] = {}
     """What may be set, with its defaults; numbers of the same kind."""
     players: ClassVar[int] = 1
     player: int = 0
@@ -78,7 +86,7 @@ class Game(ABC):
     voice: ClassVar[str | None] = None
     """Whose name stands before moves in OpenEnv's transcript, in games whose words are the package's; else None."""
 
-    def __init__(self, rng: np.random.Generator, **settings: Any) -> None:
+    def __init__(self, rng: np.random.Generator, **settings: object) -> None:
         for name, value in settings.items():
             if name not in self.settings:
                 known = list(self.settings)
@@ -86,17 +94,19 @@ class Game(ABC):
                     f"{type(self).__name__} settings: expected some of {known}, got {name!r}{did_you_mean(name, known)}"
                 )
             settings[name] = self._setting(name, value)
-        self.set = {**self.settings, **settings}
+        self.set: dict[str, Any] = {**self.settings, **settings}  # each of its default's type
         self.rng = rng
         self.begin()
 
-    def _setting(self, name: str, value: Any) -> Any:
-        kind = type(self.settings[name])
+    def _setting(self, name: str, value: Any) -> int | str:
+        default = self.settings[name]
+        if isinstance(default, bool):
+            return str(value).lower() in ("1", "true", "yes")
         try:  # environment variables are text
-            return kind(value) if kind is not bool else str(value).lower() in ("1", "true", "yes")
+            return str(value) if isinstance(default, str) else int(value)
         except (TypeError, ValueError):
             raise InvalidArgument(
-                f"{type(self).__name__} {name}: expected {kind.__name__}, got {shorten(value)}"
+                f"{type(self).__name__} {name}: expected {type(default).__name__}, got {shorten(value)}"
             ) from None
 
     @abstractmethod

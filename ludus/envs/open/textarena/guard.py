@@ -10,28 +10,98 @@ import io
 import random
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from enum import Enum
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ludus.envs.open.textarena.package_games import PLAYERS
 from ludus.envs.open.textarena.words import FIVE, LONG, SHORT
 from ludus.errors import MissingExtra
+from ludus.spaces.kinds import is_dict
 
-__all__ = ["RandomStates", "guarded", "package"]
+__all__ = ["PackageEnv", "PackageState", "RandomStates", "Said", "guarded", "package"]
 
 LOCK = threading.RLock()
+
+
+class Said(NamedTuple):
+    """What a game of the package tells a player; the package gives plain tuples of these."""
+
+    sender: int
+    text: str
+    kind: Enum
+    """Of the package's enumeration."""
+
+
+class PackageState(Protocol):
+    """The part of a game of the package that every one has."""
+
+    logs: list[object]
+    observations: dict[int, list[Said]]
+    game_state: dict[str, Any]
+    game_info: dict[int, dict[str, object]]
+    rewards: dict[int, float] | None
+    current_player_id: int
+
+    def set_winner(self, player_id: int, reason: str) -> None:
+        """End the game."""
+        ...
+
+
+class PackageEnv(Protocol):
+    """A game of the package; what only some of them have is found by its name."""
+
+    state: PackageState
+
+    def reset(self, *, num_players: int, seed: int) -> None:
+        """Begin."""
+        ...
+
+    def step(self, action: str) -> tuple[bool, object]:
+        """Take a message; whether the game is over."""
+        ...
+
+    def get_observation(self) -> tuple[int, list[Said] | str]:
+        """Who is to move, and what they are told."""
+        ...
+
+    def close(self) -> tuple[dict[int, object] | None, dict[int, dict[str, object]] | None]:
+        """Rewards and infos by player."""
+        ...
+
+    def __getattr__(self, name: str) -> Any: ...
+
+
+class Nltk(Protocol):
+    """What is replaced of NLTK."""
+
+    download: Callable[..., object]
+    pos_tag: Callable[..., object]
+
+
+class NltkCorpus(Protocol):
+    """And of its corpora."""
+
+    words: object
+
+
+class EnglishDictionary(Protocol):
+    """The package's words, which it reads from files."""
+
+    keep_non_alpha: bool
+    keep_proper_nouns: bool
 
 
 class RandomStates:
     """The states of both modules' generators, as a game left them."""
 
     def __init__(self, seed: int) -> None:
-        self.python: Any = random.Random(seed).getstate()
-        self.numpy: Any = np.random.RandomState(seed).get_state()
+        self.python: tuple[object, ...] = random.Random(seed).getstate()
+        self.numpy: dict[str, Any] | tuple[Any, ...] = np.random.RandomState(seed).get_state()
 
 
 class Words:
@@ -70,8 +140,8 @@ def guarded(states: RandomStates) -> Generator[None]:
 
 @contextlib.contextmanager
 def _own_words() -> Generator[None]:
-    nltk: Any = _module("nltk")
-    corpus: Any = _module("nltk.corpus")
+    nltk: Nltk = _module("nltk")
+    corpus: NltkCorpus = _module("nltk.corpus")
     before = nltk.download, nltk.pos_tag, corpus.words
     nltk.download, nltk.pos_tag, corpus.words = no_download, nouns, Words
     try:
@@ -85,11 +155,11 @@ def package() -> Any:
     with LOCK, _own_words():
         found = _module("textarena")
         for name in [name for name in sys.modules if name.startswith("textarena.")]:
-            inner: Any = sys.modules[name]
-            if hasattr(getattr(inner, "words", None), "words"):  # NLTK's, bound before anybody asked us
-                inner.words = Words
-            if callable(getattr(inner, "pos_tag", None)):
-                inner.pos_tag = nouns
+            inner = vars(sys.modules[name])
+            if hasattr(inner.get("words"), "words"):  # NLTK's, bound before anybody asked us
+                inner["words"] = Words
+            if callable(inner.get("pos_tag")):
+                inner["pos_tag"] = nouns
         _keep_dictionaries()
         _mend_boards()
         return found
@@ -97,20 +167,25 @@ def package() -> Any:
 
 def _keep_dictionaries() -> None:
     """Have the package read its dictionaries once: ten seconds that each of its word games would take at each reset."""
-    lists: Any = import_module("textarena.envs.utils.word_lists")
-    read = lists.EnglishDictionary._load_dic
+    dictionary: Any = import_module("textarena.envs.utils.word_lists").EnglishDictionary
+    read: Callable[..., object] = dictionary._load_dic
     if getattr(read, "kept", None) is not None:
         return
-    kept: dict[Any, Any] = {}
+    kept: dict[object, object] = {}
 
-    def read_once(self: Any, *files: str) -> Any:
+    def read_once(self: EnglishDictionary, *files: str) -> object:
         asked = (files, self.keep_non_alpha, self.keep_proper_nouns)
         if asked not in kept:
             kept[asked] = read(self, *files)
         return kept[asked]
 
     read_once.kept = kept  # pyright: ignore[reportFunctionMemberAccess]
-    lists.EnglishDictionary._load_dic = read_once
+    dictionary._load_dic = read_once
+
+
+def has_legal_move(*_: object) -> bool:
+    """In the place of Checkers' own, which fails."""
+    return True
 
 
 @cache
@@ -121,15 +196,16 @@ def _mend_boards() -> None:
     """
     stratego: Any = import_module("textarena.envs.Stratego.env").StrategoEnv
 
-    def count(self: Any) -> None:
-        pieces = [cell for row in self.board for cell in row if isinstance(cell, dict)]
+    def count(self: PackageEnv) -> None:
+        rows: list[list[object]] = self.board
+        pieces = [cell for row in rows for cell in row if is_dict(cell)]
         for player in (0, 1):
             if not any(one["player"] == player and one["rank"] not in ("Bomb", "Flag") for one in pieces):
                 self.state.set_winner(1 - player, reason=f"Player {player} has no more movable pieces.")
 
     stratego._check_winner = count
     if "Checkers" in PLAYERS:
-        import_module("textarena.envs.Checkers.env").CheckersEnv._has_legal_move = lambda *_: True
+        import_module("textarena.envs.Checkers.env").CheckersEnv._has_legal_move = has_legal_move
 
 
 def _module(name: str) -> Any:

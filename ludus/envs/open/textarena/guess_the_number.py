@@ -1,7 +1,7 @@
 """GuessTheNumber: higher or lower."""
 
 import re
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,11 +20,12 @@ LONGEST_NUMBER = 12
 class GuessTheNumber(Game):
     """A number between two bounds; each guess tells whether it is higher or lower."""
 
-    settings: ClassVar[dict[str, Any]] = {"min_number": 1, "max_number": 20, "max_turns": 10}
+    settings: ClassVar[dict[str, object]] = {"min_number": 1, "max_number": 20, "max_turns": 10}
 
     def begin(self) -> None:
         """Draw a number."""
-        self.secret = int(self.rng.integers(self.set["min_number"], self.set["max_number"] + 1))
+        low, high = int(self.set["min_number"]), int(self.set["max_number"])
+        self.secret = int(self.rng.integers(low, high + 1))
         self.guesses: list[int] = []
 
     def prompt(self) -> str:

@@ -1,6 +1,6 @@
 """Hangman: a word, letter by letter."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ EMPTY: Cell = ("", "#f8f9fa", "white")
 class Hangman(Game):
     """A letter that is there is shown in all its places; one that is not costs a try."""
 
-    settings: ClassVar[dict[str, Any]] = {"tries": 6}
+    settings: ClassVar[dict[str, object]] = {"tries": 6}
 
     def begin(self) -> None:
         """Draw a word."""

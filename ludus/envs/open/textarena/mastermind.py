@@ -1,6 +1,6 @@
 """Mastermind: a code of numbers, by black and white pegs."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def pegs_of(secret: list[int], guess: list[int]) -> tuple[int, int]:
 class Mastermind(Game):
     """Each guess tells how many numbers are in their places, and how many are elsewhere."""
 
-    settings: ClassVar[dict[str, Any]] = {
+    settings: ClassVar[dict[str, object]] = {
         "code_length": 4,
         "num_numbers": 6,
         "max_turns": 12,
@@ -37,13 +37,17 @@ class Mastermind(Game):
 
     def begin(self) -> None:
         """Draw a code."""
-        length, numbers, twice = (self.set[name] for name in ("code_length", "num_numbers", "duplicate_numbers"))
+        length, numbers, twice = self._code()
         if not 1 <= length <= 12 or not (twice or length <= numbers):
             raise InvalidArgument(
                 f"Mastermind: expected a code of 1 to {numbers if not twice else 12} numbers, got {length}"
             )
         self.secret = [int(one) + 1 for one in self.rng.choice(numbers, length, replace=twice)]
         self.guesses: list[list[int]] = []
+
+    def _code(self) -> tuple[int, int, bool]:
+        """How many places it has, how many numbers there are, and whether one may be there twice."""
+        return self.set["code_length"], self.set["num_numbers"], self.set["duplicate_numbers"]
 
     def prompt(self) -> str:
         """The rules."""
@@ -105,5 +109,6 @@ class Mastermind(Game):
 
     def random(self, rng: np.random.Generator) -> str:
         """Any code."""
-        drawn = rng.choice(self.set["num_numbers"], self.set["code_length"], replace=self.set["duplicate_numbers"])
+        length, numbers, twice = self._code()
+        drawn = rng.choice(numbers, length, replace=twice)
         return f"[{' '.join(str(one + 1) for one in drawn)}]"

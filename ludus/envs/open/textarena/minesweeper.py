@@ -1,6 +1,6 @@
 """Minesweeper: open every cell that has no mine."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ INK = ("black", "#1971c2", "#2f9e44", "#e03131", "#5f3dc4", "#862e9c", "#0b7285"
 class Minesweeper(Game):
     """A cell tells how many mines are around it; the first one opened, and those around it, have none."""
 
-    settings: ClassVar[dict[str, Any]] = {"rows": 8, "cols": 8, "num_mines": 10}
+    settings: ClassVar[dict[str, object]] = {"rows": 8, "cols": 8, "num_mines": 10}
 
     def begin(self) -> None:
         """Nothing is open; mines are laid when the first cell is opened."""
@@ -126,7 +126,8 @@ class Minesweeper(Game):
         spared = {first, *self._around(first)}
         rows, columns = self.set["rows"], self.set["cols"]
         free = [(row, column) for row in range(rows) for column in range(columns) if (row, column) not in spared]
-        chosen = self.rng.choice(len(free), self.set["num_mines"], replace=False)
+        mines: int = self.set["num_mines"]
+        chosen = self.rng.choice(len(free), mines, replace=False)
         self.mines = frozenset(free[int(at)] for at in chosen)
         for mine in self.mines:
             for place in self._around(mine):

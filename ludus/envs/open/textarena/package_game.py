@@ -1,12 +1,12 @@
 """`PackageGame`: any game of the package `textarena` that runs here, as one of ours."""
 
 import re
-from typing import Any, ClassVar
+from typing import ClassVar, SupportsInt
 
 import numpy as np
 
 from ludus.envs.open.textarena.game import Game, Turn
-from ludus.envs.open.textarena.guard import RandomStates, guarded, package
+from ludus.envs.open.textarena.guard import PackageEnv, RandomStates, Said, guarded, package
 from ludus.envs.open.textarena.package_games import CANNOT, PLAYERS
 from ludus.envs.open.textarena.package_moves import BLOCKED, COMPLETE, MOVES
 from ludus.envs.open.textarena.package_opponents import LOOKED_AHEAD, after, legal_move, minimax_move
@@ -81,8 +81,8 @@ class PackageGame(Game):
         self.seen, self._prompts, self._text = {}, {}, ""
         with guarded(self.random_states):
             try:
-                self._wrapped: Any = textarena.make(self.env_id, **own)
-                self.inner: Any = _innermost(self._wrapped)
+                self._wrapped: PackageEnv = textarena.make(self.env_id, **own)
+                self.inner: PackageEnv = _innermost(self._wrapped)
                 self.inner.reset(num_players=self.players, seed=int(self.rng.integers(1 << 31)))
                 self._look()
             except (TypeError, ValueError, AssertionError, KeyError, ImportError) as error:
@@ -96,7 +96,7 @@ class PackageGame(Game):
     def _look(self) -> str:
         """Take what is new for the player to move."""
         self.player, observation = self.inner.get_observation()
-        if self.base in OVERHEARD:
+        if self.base in OVERHEARD and isinstance(observation, list):
             observation = _own_board(observation)
         shown = self._as_shown(observation)
         self.transcript = shown if self.opponent == "none" or self.player == 0 else self.transcript
@@ -111,7 +111,7 @@ class PackageGame(Game):
         self._text = "\n".join(new)
         return self._text
 
-    def _as_shown(self, observation: Any) -> str:
+    def _as_shown(self, observation: list[Said] | str) -> str:
         """What the game's own wrappers make of it, which is what OpenEnv's environment gives."""
         for wrapper in _wrappers(self._wrapped, "ObservationWrapper"):
             observation = wrapper.observation(self.player, observation)
@@ -203,7 +203,7 @@ class PackageGame(Game):
         lost = -1.0 if len(each) > 1 and mine < best else 0.0
         return Turn.loss(message, lost, signals=signals, illegal_move=illegal, paid=mine)
 
-    def _forfeited(self, told: dict[int, Any], player: int) -> bool:
+    def _forfeited(self, told: dict[int, dict[str, object]], player: int) -> bool:
         """Whether it ended by another's illegal move; where one loses by having nothing left, that is the game."""
         return self.base not in EXHAUSTING and any(
             about.get("invalid_move") for one, about in told.items() if one != player
@@ -245,31 +245,32 @@ class PackageGame(Game):
         """The best move two moves ahead where nothing is hidden, else any: nobody knows best."""
         return minimax_move(self, rng) if self.base in LOOKED_AHEAD and self.players == 2 else self.random(rng)
 
-    settings: ClassVar[dict[str, Any]] = {}
+    settings: ClassVar[dict[str, object]] = {}
 
 
-def _own_board(observation: list[Any]) -> list[Any]:
+def _own_board(observation: list[Said]) -> list[Said]:
     """Without boards but the last, which is that of the player to move."""
     boards = [number for number, (_, _, kind) in enumerate(observation) if kind.name == "GAME_BOARD"]
     return [one for number, one in enumerate(observation) if number not in boards[:-1]]
 
 
-def _innermost(env: Any) -> Any:
+def _innermost(env: PackageEnv) -> PackageEnv:
     return _innermost(env.env) if isinstance(env, package().core.Wrapper) else env
 
 
-def _wrappers(env: Any, kind: str) -> list[Any]:
+def _wrappers(env: PackageEnv, kind: str) -> list[PackageEnv]:
     """Those of a kind, the innermost first."""
-    core, found = package().core, []
+    core = package().core
+    found: list[PackageEnv] = []
     while isinstance(env, core.Wrapper):
         found = [env, *found] if isinstance(env, getattr(core, kind)) else found
         env = env.env
     return found
 
 
-def _count(given: Any) -> int:
+def _count(given: object) -> int:
     try:
-        count = int(given)
+        count = int(given) if isinstance(given, str | SupportsInt) else 0
     except (TypeError, ValueError):
         count = 0
     if not 1 <= count <= 15:

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.envs.open.textarena.words import FIVE, LONG, SHORT
 
+if TYPE_CHECKING:
+    from ludus.envs.open.textarena.package_game import PackageGame
+
 __all__ = ["BLOCKED", "COMPLETE", "MOVES"]
 
-Moves = Callable[[Any], list[str]]
+Moves = Callable[["PackageGame"], list[str]]
 """Of a `PackageGame`: messages of the player to move."""
 CARDS = (*range(2, 11), "J", "Q", "K", "A")
 STAKES = (1, 2, 5, 10, 20, 50)
@@ -33,22 +36,22 @@ def pairs(one: range, other: range, text: str = "[{} {}]") -> Moves:
     return lambda _: [text.format(a, b) for a, b in product(one, other) if a != b or one != other]
 
 
-def _board(game: Any) -> list[list[str]]:
+def _board(game: "PackageGame") -> list[list[str]]:
     return game.inner.state.game_state["board"]
 
 
-def _own(game: Any, marks: str) -> Iterator[tuple[int, int]]:
+def _own(game: "PackageGame", marks: str) -> Iterator[tuple[int, int]]:
     """Rows and columns of the pieces of the player to move, by the mark of each player."""
     mark = marks[game.player]
     for row, cells in enumerate(_board(game)):
         yield from ((row, column) for column, cell in enumerate(cells) if cell == mark)
 
 
-def _inside(game: Any, row: int, column: int) -> bool:
+def _inside(game: "PackageGame", row: int, column: int) -> bool:
     return 0 <= row < len(_board(game)) and 0 <= column < len(_board(game)[0])
 
 
-def alquerque(game: Any) -> list[str]:
+def alquerque(game: "PackageGame") -> list[str]:
     """A step forward or a jump, as `[a2 a3]`; the first row is the fifth rank."""
     return [
         f"[{FILES[column]}{5 - row} {FILES[to_column]}{5 - to_row}]"
@@ -59,7 +62,7 @@ def alquerque(game: Any) -> list[str]:
     ]
 
 
-def breakthrough(game: Any) -> list[str]:
+def breakthrough(game: "PackageGame") -> list[str]:
     """A step ahead, as `[a2a3]`; the first row is the first rank."""
     ahead = 1 if game.player == 0 else -1
     return [
@@ -70,7 +73,7 @@ def breakthrough(game: Any) -> list[str]:
     ]
 
 
-def checkers(game: Any) -> list[str]:
+def checkers(game: "PackageGame") -> list[str]:
     """A step or a jump aslant, as `[5 0 4 1]`: rows and columns from the top left."""
     return [
         f"[{row} {column} {row + far * down} {column + far * right}]"
@@ -81,7 +84,7 @@ def checkers(game: Any) -> list[str]:
     ]
 
 
-def lines_of_action(game: Any) -> list[str]:
+def lines_of_action(game: "PackageGame") -> list[str]:
     """As far as there are pieces on the line, as `[b1b3]`; the first row is the eighth rank."""
     return [
         f"[{FILES[column]}{8 - row}{FILES[to_column]}{8 - to_row}]"
@@ -92,48 +95,48 @@ def lines_of_action(game: Any) -> list[str]:
     ]
 
 
-def nim(game: Any) -> list[str]:
+def nim(game: "PackageGame") -> list[str]:
     """Whatever the piles have."""
     piles = enumerate(game.inner.state.game_state["piles"])
     return [f"[{pile} {count}]" for pile, size in piles for count in range(1, size + 1)]
 
 
-def chopsticks(game: Any) -> list[str]:
+def chopsticks(game: "PackageGame") -> list[str]:
     """An attack by either hand on either, or a split."""
     total = sum(game.inner.state.game_state["hands"][game.player])
     attacks = [f"[attack {one} {other}]" for one, other in product((0, 1), repeat=2)]
     return attacks + [f"[split {one} {total - one}]" for one in range(total + 1)]
 
 
-def santorini(game: Any) -> list[str]:
+def santorini(game: "PackageGame") -> list[str]:
     """As the game itself knows them."""
     return game.inner._get_valid_moves(game.player).split(", ")
 
 
-def spite_and_malice(game: Any) -> list[str]:
+def spite_and_malice(game: "PackageGame") -> list[str]:
     """As the game lists them, but for a draw where no card is left: a turn could go on so for ever."""
     return [move for move in game.listed() or [] if game.inner.deck or move != "[draw]"]
 
 
-def ultimate_tic_tac_toe(game: Any) -> list[str]:
+def ultimate_tic_tac_toe(game: "PackageGame") -> list[str]:
     """Every empty cell; none where all are full and nobody has won, which the game itself does not notice."""
     boards = game.inner.state.game_state["board"]
     return [f"[{one} {cell}]" for one, cell in product(range(9), repeat=2) if boards[one][cell // 3][cell % 3] == " "]
 
 
-def quantum_tic_tac_toe(game: Any) -> list[str]:
+def quantum_tic_tac_toe(game: "PackageGame") -> list[str]:
     """Every two cells that nobody has; none where one is left, which the game itself does not notice."""
     cells = [number for number, (row, column) in game.inner.cell_mapping.items() if not _board(game)[row][column]]
     return [f"[{one},{other}]" for one, other in product(cells, repeat=2) if one != other]
 
 
-def battleship(game: Any) -> list[str]:
+def battleship(game: "PackageGame") -> list[str]:
     """Every field."""
     size = range(game.inner.grid_size)
     return [f"[{chr(ord('A') + row)}{column}]" for row, column in product(size, size)]
 
 
-def colonel_blotto(game: Any) -> list[str]:
+def colonel_blotto(game: "PackageGame") -> list[str]:
     """All units, spread over the fields in steps that keep the choices few."""
     fields, total = game.inner.field_names, game.inner.num_total_units
     step = next(one for one in range(1, total + 1) if (total // one + 1) ** (len(fields) - 1) <= MAX_ALLOCATIONS)
@@ -145,7 +148,7 @@ def colonel_blotto(game: Any) -> list[str]:
     return [f"[{' '.join(map('{}{}'.format, fields, units))}]" for units in spread]
 
 
-def letter_auction(game: Any) -> list[str]:
+def letter_auction(game: "PackageGame") -> list[str]:
     """Bids, and then a word that one's letters make, or nothing."""
     inner = game.inner
     if inner.round_number < len(inner.letters):
@@ -154,14 +157,14 @@ def letter_auction(game: Any) -> list[str]:
     return [f"[{word}]" for word in WORDS if own.issuperset(word)] or ["[pass]"]
 
 
-def word_chains(game: Any) -> list[str]:
+def word_chains(game: "PackageGame") -> list[str]:
     """Words of the length and the first letter that are asked for."""
     told = game.inner.state.game_state
     first, length = told["required_start_letter"].lower(), told["required_length"]
     return [f"[{word}]" for word in WORDS if word[0] == first and len(word) == length] or ["[pass]"]
 
 
-def spelling_bee(game: Any) -> list[str]:
+def spelling_bee(game: "PackageGame") -> list[str]:
     """Words of the letters that are allowed."""
     allowed = game.inner.state.game_state["allowed_letters"]
     return [f"[{word}]" for word in WORDS if allowed.issuperset(word)] or ["[pass]"]
@@ -231,18 +234,18 @@ COMPLETE = (
 """Of which a legal move is among these if there is one: who is refused all is blocked, which not every game notices."""
 
 
-def fewest_left(game: Any) -> int | None:
+def fewest_left(game: "PackageGame") -> int | None:
     """Who has fewer cards to get rid of, if not both have as many: a deadlock, of which the game knows one kind."""
     left = [len(game.inner.players[player]["payoff"]) for player in (0, 1)]
     return None if left[0] == left[1] else left.index(min(left))
 
 
-def the_other(game: Any) -> int:
+def the_other(game: "PackageGame") -> int:
     """Who does not have to move."""
     return 1 - game.player
 
 
-BLOCKED: dict[str, Callable[[Any], int | None]] = {
+BLOCKED: dict[str, Callable[["PackageGame"], int | None]] = {
     "Checkers": the_other,
     "IndianPoker": the_other,  # chips below 0, with which the package lets nobody fold either
     "SpiteAndMalice": fewest_left,

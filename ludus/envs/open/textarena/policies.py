@@ -1,24 +1,27 @@
 """Ways to play a text game: knowing everything, at random, saying nothing, and saying nonsense."""
 
-from typing import Any
-
 import numpy as np
 
-from ludus.envs.open.textarena.textarena import TextArenaAction, TextArenaObservation
+from ludus.envs.open.textarena.game import Game
+from ludus.envs.open.textarena.textarena import TextArena, TextArenaAction, TextArenaObservation
 
 __all__ = ["POLICIES"]
 
 
-def oracle(env: Any, observation: TextArenaObservation, rng: np.random.Generator) -> TextArenaAction:
+def oracle(env: TextArena, observation: TextArenaObservation, rng: np.random.Generator) -> TextArenaAction:
     """A move of one who knows what is hidden."""
     del observation
-    return TextArenaAction(f"I am sure. {env._game.oracle(rng)}")
+    game: Game = env.get_wrapper_attr("_game")
+    return TextArenaAction(f"I am sure. {game.oracle(rng)}")
 
 
-def random(env: Any, observation: TextArenaObservation, rng: np.random.Generator) -> TextArenaAction:
+def random(env: TextArena | None, observation: TextArenaObservation, rng: np.random.Generator) -> TextArenaAction:
     """Any move that can be read; away from its environment, a word for Wordle."""
     del observation
-    return TextArenaAction(env._game.random(rng) if env is not None else f"[{rng.choice(['crane', 'slate', 'moist'])}]")
+    if env is None:
+        return TextArenaAction(f"[{rng.choice(['crane', 'slate', 'moist'])}]")
+    game: Game = env.get_wrapper_attr("_game")
+    return TextArenaAction(game.random(rng))
 
 
 def nop(env: object, observation: TextArenaObservation, rng: np.random.Generator) -> TextArenaAction:

@@ -1,7 +1,7 @@
 """Sudoku: nine digits in every row, column and box."""
 
 import re
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def count_solutions(grid: list[list[int]], most: int = 2) -> int:
 class Sudoku(Game):
     """A grid with one solution; digits that break a rule are refused, others may be changed again."""
 
-    settings: ClassVar[dict[str, Any]] = {"clues": 45}
+    settings: ClassVar[dict[str, object]] = {"clues": 45}
 
     def begin(self) -> None:
         """Shuffle a full grid, and empty cells for as long as one solution is left."""
@@ -169,7 +169,7 @@ class OriginalSudoku(Sudoku):
     The first move of a message counts, written with single spaces; after `max_turns` moves the next one is the last.
     """
 
-    settings: ClassVar[dict[str, Any]] = {"clues": 60, "max_turns": 100}
+    settings: ClassVar[dict[str, object]] = {"clues": 60, "max_turns": 100}
 
     def begin(self) -> None:
         """Draw a grid; no move was taken yet."""

@@ -1,7 +1,7 @@
 """Wordle: a word of five letters in six guesses."""
 
 import re
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def marks_of(secret: str, guess: str) -> str:
 class Wordle(Game):
     """Each guess tells which letters are right, and which are elsewhere."""
 
-    settings: ClassVar[dict[str, Any]] = {"num_guesses": 6}
+    settings: ClassVar[dict[str, object]] = {"num_guesses": 6}
 
     def begin(self) -> None:
         """Draw a word."""

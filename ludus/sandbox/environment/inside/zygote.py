@@ -48,13 +48,13 @@ class Zygote:
         self._running: dict[int, int] = {}
         self._codes: dict[int, int] = {}
         self._count = 0
-        self._bell, self._ringing = socket.socketpair()
-        for one in (self._bell, self._ringing):
+        self._wake_sender, self._wake_receiver = socket.socketpair()
+        for one in (self._wake_sender, self._wake_receiver):
             one.setblocking(False)
 
     def run(self) -> None:
         """Serve until the other side is gone."""
-        with self._bell, self._ringing:
+        with self._wake_sender, self._wake_receiver:
             try:
                 while self._serve_one():
                     pass
@@ -90,13 +90,13 @@ class Zygote:
     def _wait(self, link: socket.socket | None, seconds: float | None = None) -> bool:
         """Until there is something to read; whether there is. A child that ends, and the time, end the wait too."""
         poll = select.poll()
-        poll.register(self._bell, select.POLLIN)
+        poll.register(self._wake_sender, select.POLLIN)
         if link is not None:
             poll.register(link, select.POLLIN)
         found = {number for number, _ in poll.poll(None if seconds is None else 1000 * seconds)}
-        if self._bell.fileno() in found:
+        if self._wake_sender.fileno() in found:
             with suppress(BlockingIOError):
-                self._bell.recv(BUFFER_BYTES)
+                self._wake_sender.recv(BUFFER_BYTES)
             self._reap()
         return link is not None and link.fileno() in found
 
@@ -117,7 +117,7 @@ class Zygote:
     def listen(self) -> None:
         """Hear of children that end: only from here on, since what was imported may have had some of its own."""
         signal.signal(signal.SIGCHLD, _ring)
-        signal.set_wakeup_fd(self._ringing.fileno(), warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self._wake_receiver.fileno(), warn_on_full_buffer=False)
 
     def _hear_no_more(self) -> None:
         signal.set_wakeup_fd(-1)
@@ -141,7 +141,7 @@ class Zygote:
             self._hear_no_more()
             if self._prctl is not None:
                 self._prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-            for one in (self.link, self._bell, self._ringing):
+            for one in (self.link, self._wake_sender, self._wake_receiver):
                 one.close()
             if memory is not None:
                 _limit_memory(memory)

@@ -17,7 +17,7 @@ __all__ = ["ShellJob"]
 
 LINGER_S = 0.05
 """Seconds that the rest of a command may end, and be heard, after its shell; what still runs then is left a job."""
-SETTLE_S = 0.05
+PREAMBLE_S = 0.05
 """Seconds in which a shell that has closed its pipe is done with its preamble: see `shell`."""
 AGAIN = 0.1
 KILL = 5.0
@@ -55,7 +55,7 @@ class ShellJob:
         self.status: int | None = None
         self.failure: int | None = None
         self.gone = self.timed_out = self.interrupted = self.killed = self.is_last = self.is_ready = False
-        self.settled = self.interrupt_at = self.kill_at = self.gone_by = float("inf")
+        self.preamble_done_at = self.interrupt_at = self.kill_at = self.gone_by = float("inf")
         self.lines = b""
         self.supervisors = supervisors
         self.pipes = supervisors.launch(shell, folder, merge=merge, feed=bool(feed))
@@ -89,7 +89,7 @@ class ShellJob:
 
     def _note(self, what: bytes, number: int) -> None:
         if what == b"p":
-            self.pid, self.settled = number, time.monotonic() + SETTLE_S
+            self.pid, self.preamble_done_at = number, time.monotonic() + PREAMBLE_S
             if self.interrupted or self.timed_out:
                 self.interrupt()
             if self.gone_by < float("inf"):
@@ -168,7 +168,7 @@ class ShellJob:
 
     def interrupt(self) -> None:
         """What Ctrl-C does, as soon as there is somebody to hear it."""
-        self.interrupt_at = max(time.monotonic(), self.settled)
+        self.interrupt_at = max(time.monotonic(), self.preamble_done_at)
 
     def kill(self) -> None:
         """Kill the command with all that it started."""

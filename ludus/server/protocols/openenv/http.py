@@ -72,7 +72,7 @@ class Episodes:
         form = await self.endpoint.form()
         if not form.has_own_model:
             form.read(action)  # what is no action takes no place
-        await self._make_room()
+        await self._evict_oldest()
         session = await self.endpoint.open(asked.principal)
         self._unclaimed[session.id] = session
         try:
@@ -82,7 +82,7 @@ class Episodes:
             raise
         return HttpReply(200, body, (JSON, *remembering(asked.scope, session.id)))
 
-    async def _make_room(self) -> None:
+    async def _evict_oldest(self) -> None:
         """Close the oldest sessions that were left behind, so that one more is within bounds."""
         most = min(MAX_UNCLAIMED, self.endpoint.server.config.max_sessions)
         while len(self._unclaimed) >= most:

@@ -15,7 +15,6 @@ from ludus.errors import CodecError, InvalidAction, InvalidArgument, InvalidValu
 from ludus.remote.host import EnvHost, HostStep
 from ludus.server.access import Principal
 from ludus.server.failures import error_reply
-from ludus.server.protocols.web_api.choices import choices_of
 from ludus.server.protocols.web_api.frame import frame_of
 from ludus.server.protocols.web_api.page_json import observed, plain
 from ludus.server.protocols.web_api.preview import open_session
@@ -24,8 +23,11 @@ from ludus.server.session import Session
 from ludus.spaces.kinds import is_dict
 from ludus.spaces.mask import sample_legal
 
-__all__ = ["PlaySession"]
+__all__ = ["PlaySession", "choices_of"]
 
+CHOICES_METHOD = "get_choices"
+MAX_CHOICES = 600
+"""Of a step: every point of a board of go, and more than anybody reads."""
 MAX_RANDOM_STEPS = 1000
 """Steps that one message asks for."""
 STEPS_PER_TURN = 16
@@ -192,3 +194,20 @@ def _framed(hosted: EnvHost, message: Message) -> Message:
     if message.get("choices") and (found := choices_of(hosted)) is not None:
         told["choices"] = found
     return told
+
+
+def choices_of(hosted: EnvHost) -> object:
+    """What can be chosen after the last step; None where the environment leaves that to keys, buttons and the form.
+
+    >>> from ludus.registry import make
+    >>> choices_of(EnvHost(make("CartPole-v1"))) is None
+    True
+    """
+    try:
+        env = hosted.env
+        if not env.has_wrapper_attr(CHOICES_METHOD):
+            return None
+        found = env.get_wrapper_attr(CHOICES_METHOD)()
+        return None if found is None else plain(list(found)[:MAX_CHOICES])
+    except Exception:  # an author's table that is broken takes nothing from play: there is the form
+        return None

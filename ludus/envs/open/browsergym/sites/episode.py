@@ -46,7 +46,7 @@ class SiteEpisode(PageEpisode):
     def start(self, settings: TabSettings) -> Start:
         return Start(settings, f"http://{self.site.host}{BLANK_PATH}")
 
-    def begin(self, context: Context, look: str) -> Any:
+    def begin(self, context: Context, look: str) -> object:
         context.serve = self.site
         cookie = {
             "name": COOKIE,
@@ -59,7 +59,7 @@ class SiteEpisode(PageEpisode):
         context.tab.post("Page.resetNavigationHistory")
         return context.settle(0, look)
 
-    def judge(self, commands: Commands, probed: Any) -> Verdict:
+    def judge(self, commands: Commands, probed: object) -> Verdict:
         del probed
         said, task = commands.messages, self.task
         facts = {

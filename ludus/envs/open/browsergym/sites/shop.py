@@ -107,7 +107,7 @@ class Shop(Site):
             for thing in things
             for maker in MAKERS
         ]
-        chosen = sorted(rng.choice(len(names), 48, replace=False).tolist())
+        chosen: list[int] = sorted(rng.choice(len(names), 48, replace=False).tolist())
         prices = rng.choice(range(500, 15000, 25), 48, replace=False).tolist()
         for at, price in zip(chosen, prices, strict=True):
             number += int(rng.integers(1, 9))

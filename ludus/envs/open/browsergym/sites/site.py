@@ -58,7 +58,8 @@ class Visit:
         return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default
 
 
-class SiteTask(NamedTuple, Generic[S]):
+@dataclass(frozen=True)
+class SiteTask(Generic[S]):
     """What is asked of a site: the goal, a check of what the site holds, and the actions that do it.
 
     `check` takes the site and what was said to the user, and reads nothing that a page says.

@@ -143,7 +143,8 @@ def count_components(nodes: int, links: list[list[int]]) -> int:
 @hard(together(edges()))
 def smallest_order(links: list[list[int]]) -> list[int]:
     """Return 0 to 5 so that links' first numbers come before their second, smallest first; [] where that cannot be."""
-    left, order = set(range(6)), []
+    left = set(range(6))
+    order: list[int] = []
     while left:
         free = [one for one in sorted(left) if not any(end == one and start in left for start, end in links)]
         if not free:
@@ -185,7 +186,8 @@ def is_two_colorable(links: list[list[int]]) -> bool:
 @hard(together(choice_of(FORMULAS)))
 def evaluate(formula: str) -> int:
     """Return the value of a formula of whole numbers, +, -, * and brackets, without spaces."""
-    values, signs = [], []
+    values: list[int] = []
+    signs: list[str] = []
 
     def reduce(least: int) -> None:
         while signs and signs[-1] != "(" and {"+": 1, "-": 1, "*": 2}[signs[-1]] >= least:
@@ -217,7 +219,8 @@ def evaluate(formula: str) -> int:
 @hard(together(choice_of(FORMULAS)))
 def bracket_depths(formula: str) -> list[int]:
     """Return for each number of the formula, from the left, in how many brackets it stands."""
-    found, depth = [], 0
+    found: list[int] = []
+    depth = 0
     for at, sign in enumerate(formula):
         depth += (sign == "(") - (sign == ")")
         if sign.isdigit() and not (at and formula[at - 1].isdigit()):
@@ -388,7 +391,8 @@ def largest_rectangle(heights: list[int]) -> int:
 @hard(together(letters("abc", 0, 8)))
 def distinct_subsequences(text: str) -> int:
     """Return how many different texts remain when any letters are removed from the text, the empty one included."""
-    total, last = 1, {}
+    total = 1
+    last: dict[str, int] = {}
     for sign in text:
         before = total
         total = 2 * total - last.get(sign, 0)

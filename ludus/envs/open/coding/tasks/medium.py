@@ -63,7 +63,8 @@ def longest_run(text: str) -> int:
 @medium(together(choice_of(BRACKETS)))
 def is_balanced(text: str) -> bool:
     """Tell whether the brackets (), [] and {} of the text are closed in the right order."""
-    closes, stack = {")": "(", "]": "[", "}": "{"}, []
+    closes = {")": "(", "]": "[", "}": "{"}
+    stack: list[str] = []
     for sign in text:
         if sign not in closes:
             stack.append(sign)
@@ -123,7 +124,8 @@ def primes_up_to(limit: int) -> list[int]:
 @medium(together(integer(1, 5000)))
 def prime_factors(number: int) -> list[int]:
     """Return the prime factors of the number, smallest first, each as often as it divides it."""
-    found, part = [], 2
+    found: list[int] = []
+    part = 2
     while number > 1:
         while number % part == 0:
             found.append(part)
@@ -165,7 +167,8 @@ def rotate_clockwise(rows: list[list[int]]) -> list[list[int]]:
 @medium(together(matrix()))
 def spiral(rows: list[list[int]]) -> list[int]:
     """Return the numbers of the matrix in a spiral from the top left, to the right first, inwards."""
-    left, result = [list(row) for row in rows], []
+    left = [list(row) for row in rows]
+    result: list[int] = []
     while left:
         result += left.pop(0)
         left = [list(column) for column in zip(*left, strict=True)][::-1]

@@ -98,7 +98,7 @@ def cherry_pick(draw: Draw) -> GitTask:
 def backport(draw: Draw) -> GitTask:
     """One fix onto two older releases, with a note of where it came from."""
     repository, files = draw.repository, draw.begin()
-    old = {}
+    old: dict[str, dict[str, str]] = {}
     for name in ("1.x", "2.x"):
         files[f"docs/{name}.md"] = f"Notes on {name}\n"
         draw.commit("main", files, f"Prepare {name}")

@@ -1,0 +1,6 @@
+"""What Ludus uses of the ROMs that come with ale-py."""
+
+from pathlib import Path
+
+def get_all_rom_ids() -> list[str]: ...
+def get_rom_path(name: str) -> Path | None: ...
