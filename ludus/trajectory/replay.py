@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from ludus.core import AutoresetMode, Step
@@ -292,7 +293,7 @@ class _Replayer:
 def first_difference(a: Any, b: Any) -> int | None:
     """The first place in which two columns differ in a value; NaN equals NaN."""
     if is_list(a) or is_list(b):
-        return next((place for place, (one, two) in enumerate(zip(a, b, strict=False)) if one != two), None)
+        return next((place for place, (one, two) in enumerate(zip(a, b, strict=False)) if not _same(one, two)), None)
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
         return 0
@@ -301,3 +302,8 @@ def first_difference(a: Any, b: Any) -> int | None:
     same = (a == b) | ((a != a) & (b != b))
     places = np.flatnonzero(~same.reshape(len(same), -1).all(axis=1)) if same.ndim else np.flatnonzero([not same])
     return int(places[0]) if len(places) else None
+
+
+def _same(one: object, two: object) -> bool:
+    """Whether two values are written alike: of a record one may be the author's instance, the other what was read."""
+    return msgspec.msgpack.encode(one) == msgspec.msgpack.encode(two)

@@ -7,6 +7,7 @@ import random
 import pytest
 
 import ludus
+import ludus.trajectory
 from ludus.core.spec import load_entry_point
 from ludus.testing import check_env, data_equal
 from ludus.testing.env_contract import ENV_RULES
@@ -82,3 +83,19 @@ def test_a_snapshot_leads_to_the_same_history_again(name):
         assert data_equal(history(), first)
         env.restore(pickle.loads(pickle.dumps(before)))
         assert data_equal(history(), first)
+
+
+@pytest.mark.filterwarnings("ignore:CartPole-v0 is not the newest")
+@pytest.mark.parametrize("name", siblings_in_turns(IDS))
+def test_a_full_recording_is_seen_again(name, tmp_path):
+    """Typed observations, texts and pictures are compared row by row with what is executed again."""
+    spec = in_small(ludus.registry.registry[name])
+    with ludus.trajectory.Recorder(spec.make(), tmp_path / "run.ludus", "full") as env:
+        env.reset(seed=3)
+        env.action_space.seed(3)
+        for _ in range(8):
+            if env.step(env.action_space.sample()).done:
+                env.reset()
+    found = ludus.trajectory.replay(tmp_path / "run.ludus")
+    assert found, str(found.difference or found.stopped)
+    assert found.replayed >= 9

@@ -1,11 +1,18 @@
 """A run executed again agrees in every executor, and the first step that differs is named."""
 
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import msgspec
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
 import ludus
+from ludus.core import Env, Step
 from ludus.errors import TrajectoryError
-from ludus.trajectory import Recorder, replay
+from ludus.spaces import Box, Discrete, Record
+from ludus.trajectory import Recorder, Run, diff, replay
 from ludus.wrappers import NormalizeReward, RecordEpisodeStatistics
 from tests.trajectory.conftest import Workshop, batch, play, random_actions, record
 
@@ -139,3 +146,101 @@ def test_a_batch_of_another_size_or_mode_is_refused(path):
         replay(path, batch(lanes=4))
     with pytest.raises(TrajectoryError, match="got 5 with 'SameStep'"):
         replay(path, batch(mode="SameStep"))
+
+
+@dataclass
+class Hand:
+    """A part of what is seen."""
+
+    cards: list[str]
+    best: float = float("inf")
+
+
+@dataclass
+class Table:
+    text: str
+    hand: Hand
+    bids: dict[str, int]
+    seat: Literal["north", "south"] = "north"
+    last: int | None = None
+
+
+@dataclass
+class Line:
+    """Numbers and text alone: the recorder leaves its instances to the encoder as they are."""
+
+    text: str
+    number: int
+
+
+class Deal(msgspec.Struct, omit_defaults=True):
+    text: str
+    cards: list[str] = []
+    best: float = float("inf")
+
+
+class Offer(BaseModel):
+    text: str
+    cards: list[str] = []
+    best: float = float("inf")
+
+
+class Placed(msgspec.Struct):
+    text: str
+    at: Annotated[np.ndarray, Box(0, 1, (2,), np.float32)]
+
+
+def seen_as(kind, word, rng):
+    cards = [word, word * 2]
+    if kind is Table:
+        return Table(word, Hand(cards), {word: int(rng.integers(9))})
+    if kind is Line:
+        return Line(word, int(rng.integers(9)))
+    if kind is Placed:
+        return Placed(word, rng.random(2, np.float32))
+    return kind(text=word, cards=cards)
+
+
+class CardTable(Env):
+    """A stranger's: it shows records, dataclasses in dataclasses among them."""
+
+    action_space = Discrete(3)
+
+    def __init__(self, kind="Table", salt=""):
+        self.kind = {"Table": Table, "Line": Line, "Deal": Deal, "Offer": Offer, "Placed": Placed}[kind]
+        self.observation_space, self.salt = Record(self.kind), salt
+
+    def _seen(self):
+        return seen_as(self.kind, "abcdefgh"[int(self.np_random.integers(8))] + self.salt, self.np_random)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.left = 5
+        return self._seen(), {}
+
+    def step(self, action):
+        self.left -= 1
+        return Step(self._seen(), float(action), self.left == 0, False, {})
+
+
+@pytest.mark.parametrize("kind", ["Table", "Line", "Deal", "Offer", "Placed"])
+@pytest.mark.parametrize("level", ["seeds", "steps", "full"])
+def test_records_that_are_seen_are_replayed_whatever_they_are_classes_of(path, level, kind):
+    record(CardTable(kind), path, level, 20)
+    found = replay(path, CardTable(kind))
+    assert found, found
+    envs = ludus.vector.SerialVectorEnv([lambda: CardTable(kind)] * 2)
+    batch_path = path.with_name("batch.ludus")
+    record(envs, batch_path, level, 20)
+    assert replay(batch_path, ludus.vector.SerialVectorEnv([lambda: CardTable(kind)] * 2))
+    other = replay(path, CardTable(kind, salt="!"))
+    assert other.difference is not None
+    assert (other.difference.step, other.replayed) == (0, 0)
+
+
+def test_two_recorded_episodes_of_records_do_not_differ(path):
+    record(CardTable("Line"), path, "full", 20)
+    again = path.with_name("again.ludus")
+    record(CardTable("Line"), again, "full", 20)
+    with Run.open(path) as one, Run.open(again) as two:
+        assert diff(one, two) is None
