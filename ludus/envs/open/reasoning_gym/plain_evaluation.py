@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from fractions import Fraction
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -96,10 +95,12 @@ def _replaced() -> list[tuple[dict[str, Any], str, object]]:
 
 def _replacements() -> dict[int, object]:
     """By the identity of what the library's modules have imported."""
-    sympy: Any = import_module("sympy")
-    guarded = ModuleType("sympy")
+    found: dict[int, object] = {id(Fraction): _PlainFraction}
+    sympy: Any = sys.modules.get("sympy")  # as the library has it; of ours nothing needs it
+    if sympy is None:
+        return found
+    found[id(sympy)] = guarded = ModuleType("sympy")
     vars(guarded).update(vars(sympy))
-    found: dict[int, object] = {id(sympy): guarded, id(Fraction): _PlainFraction}
     for name in ("parse_expr", "sympify"):
         theirs = getattr(sympy, name)
         found[id(theirs)] = _of_formulas(theirs)
