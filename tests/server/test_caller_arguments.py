@@ -48,6 +48,9 @@ def test_a_caller_has_no_module_imported_at_the_server(marked, lanes):
         ("gymnasium/CartPole-v1", {"gymnasium_spec": "Pendulum-v1"}),
         ("open/Chat-v0", {"tokenizer": "/home/me/tokenizer.json"}),
         ("open/Chat-v0", {"tokenizer": {"deep": ["../tokenizer.json"]}}),
+        ("open/OpenSpiel-v0", {"game": "start_at(history=1 2,game=efg_game(filename=/home/me/game.efg))"}),
+        ("open/OpenSpiel-v0", {"game": "efg_game(filename=my games/game.efg)"}),
+        ("open/FinRL-v0", {"data_path": b"/home/me/prices.csv"}),
         ("open/Git-v0", {"forge_url": "http://10.0.0.1:3000"}),
         ("task/SatHeuristic-v0", {"task": "AnotherTask"}),
         ("task/SatHeuristic-v0", {"folder": "/home/me/run"}),
@@ -67,6 +70,8 @@ def test_a_caller_names_no_file_no_address_and_no_isolation(name, given):
         ("open/DIPGSafety-v0", {"dataset_path": "prices.csv"}),
         ("open/Chat-v0", {"tokenizer": "prices.csv"}),
         ("open/SumoRL-v0", {"net_file": "prices.csv"}),
+        ("open/OpenSpiel-v0", {"game": "efg_game(filename=prices.csv)"}),
+        ("open/OpenSpiel-v0", {"game": "misere(game=efg_game(filename=prices.csv))"}),
     ],
 )
 def test_a_caller_names_no_file_of_the_servers_folder_by_its_bare_name(name, given, tmp_path, monkeypatch):

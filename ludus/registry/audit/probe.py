@@ -47,7 +47,8 @@ def probe(specs: Sequence[EnvSpec], backend: str) -> list[ProbeRun]:
     seen = [_Seen() for _ in written]
     for line in done.stdout.splitlines() if done is not None else ():
         _take(line, seen)
-    whole = done is not None and done.usage.limit is None and not done.dropped
+    # A limit that another run has hit takes nothing from what was told before its end, or after it.
+    whole = done is not None and not done.dropped
     runs = {spec.id: one.run(spec, whole) for (spec, _), one in zip(written, seen, strict=True)}
     return [runs.get(spec.id) or unrun(spec, "its spec names code that has no name") for spec in specs]
 

@@ -1,10 +1,12 @@
 """The generators of `reasoning-gym`: the one file that imports it."""
 
+import os
 import threading
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Protocol
 
+from ludus.envs.open.reasoning_gym.plain_evaluation import plain_evaluation
 from ludus.errors import InvalidArgument, MissingExtra, did_you_mean, shorten
 
 __all__ = ["REFUSED", "Generator", "names"]
@@ -19,6 +21,8 @@ REFUSED = {
     "ransom_note": HASHED,
 }
 """Why, by name."""
+FILE = "data_file"
+"""The setting that names a file, which the library would open wherever it is."""
 WORDS = {"game_of_life_halting": ("True", "False")}
 """What an answer may be, where a verifier takes everything else for one of them."""
 
@@ -82,6 +86,11 @@ class Generator:
                 f"ReasoningGym dataset: expected one of the {len(known)} of reasoning-gym, got {shorten(dataset)}"
                 f"{did_you_mean(dataset, known)}"
             )
+        file = config.get(FILE, "")
+        if os.path.basename(str(file)) != file:
+            raise InvalidArgument(
+                f"ReasoningGym config {FILE}: expected the name of a file of reasoning-gym, got {shorten(file)}"
+            )
         self._made(0)
 
     def _made(self, seed: int) -> Dataset:
@@ -94,13 +103,22 @@ class Generator:
 
     def entry(self, seed: int) -> dict[str, object]:
         """The question of a seed, with its answer and metadata."""
-        with LOCK:
-            return dict(self._made(seed)[0])
+        with LOCK, plain_evaluation():
+            made = self._made(seed)
+            try:
+                return dict(made[0])
+            except Exception as error:
+                if not self.config:
+                    raise
+                raise InvalidArgument(
+                    f"ReasoningGym config: expected settings with which {self.dataset} has questions, got "
+                    f"{shorten(self.config)}: {type(error).__name__}"
+                ) from error
 
     def score(self, seed: int, answer: str) -> float:
         """From 0 to 1, by the dataset's own verifier, for the question of a seed."""
         if answer.strip() not in WORDS.get(self.dataset, (answer.strip(),)):
             return 0.0
-        with LOCK:
+        with LOCK, plain_evaluation():
             made = self._made(seed)
             return float(made.score_answer(answer, made[0]))

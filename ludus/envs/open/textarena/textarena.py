@@ -46,6 +46,8 @@ MAX_MESSAGE_CHARS = 8192
 PREFIX = "TEXTARENA_KW_"
 VARIABLES = {"num_players": "TEXTARENA_NUM_PLAYERS", "max_turns": "TEXTARENA_MAX_TURNS"}
 """Of games of the package."""
+FILES = ("_path", "_file")
+"""How settings end that name a file, which the package opens and shows."""
 
 
 @dataclass
@@ -123,7 +125,13 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         self._over = False
 
     def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[TextArenaObservation, Info]:
-        """Begin a game; options are other settings of it."""
+        """Begin a game; options are other settings of it, but for files, which are whose environment it is to name."""
+        files = [name for name in options or {} if name.endswith(FILES)]
+        if files:
+            raise InvalidArgument(
+                f"options: expected settings that name no file, got {files[0]!r}; give it as one of the `settings` "
+                "that the environment is made with"
+            )
         super().reset(seed=seed)
         game = self._kind(np.random.default_rng(self.np_random.integers(1 << 62)), **(self.settings | (options or {})))
         self._game, self._over = game, False
