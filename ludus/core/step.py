@@ -44,6 +44,15 @@ class Step(NamedTuple, Generic[ObsT_co]):
         return self.terminated | self.truncated
 
     @staticmethod
+    def of(step: "Step[SeenT]") -> "Step[SeenT]":
+        """The step itself, or one of the five values where somebody gave them as a plain tuple.
+
+        >>> Step.of(("s1", 0.5, False, False, {})).reward
+        0.5
+        """
+        return step if type(step) is Step else Step(step[0], step[1], step[2], step[3], step[4])
+
+    @staticmethod
     def transition(observation: SeenT, reward: float = 0.0, info: Info | None = None) -> "Step[SeenT]":
         """The episode goes on."""
         return Step(observation, reward, False, False, {} if info is None else info)

@@ -27,7 +27,7 @@ class CoerceAction(Hooked[ObsT, ActT, ObsT, ActT]):
 
     def __init__(self, env: Env[ObsT, ActT]) -> None:
         super().__init__(env)
-        self._model: Any = getattr(env.action_space, "model", None)
+        self._model: type[object] | None = getattr(env.action_space, "model", None)
 
     def step(self, action: Any) -> Step[ObsT]:
         """Step by what the action stands for; InvalidAction where it stands for none."""

@@ -15,7 +15,18 @@ from ludus.evaluate import Agent, evaluate
 from ludus.seeding import Seed
 from ludus.spaces import ArraySpace, Box, Dict, Discrete, MultiBinary, MultiDiscrete, Record, Space, Text, Tuple
 from ludus.vector import SerialVectorEnv
-from ludus.wrappers import ClipReward, OrderEnforcing, RecordEpisodeStatistics, RescaleObservation, TimeLimit
+from ludus.wrappers import (
+    ClipReward,
+    DtypeObservation,
+    FrameStackObservation,
+    OrderEnforcing,
+    PlayAgainst,
+    RecordEpisodeStatistics,
+    RescaleObservation,
+    TimeLimit,
+    TransformAction,
+    TransformObservation,
+)
 
 Row = npt.NDArray[np.float32]
 
@@ -432,6 +443,44 @@ def own_batch() -> int:
     ended = [bool(one) for one in step.done]
     envs.close()
     return sum(ended)
+
+
+def transformed() -> float:
+    """Wrappers that change what is seen or done have the types of what they make of it."""
+    stacked = FrameStackObservation(ludus.make(Walk), 4)
+    assert_type(stacked, FrameStackObservation[Row, int, Row])
+    assert_type(stacked.reset(seed=0)[0], Row)
+    assert_type(stacked.step(1).observation, Row)
+    assert_type(FrameStackObservation(Countdown(), 2).reset(seed=0)[0], Any)
+    assert_type(FrameStackObservation(ludus.make("GridWorld-v0"), 2), FrameStackObservation[Any, Any, Any])
+    shown = TransformObservation(Walk(), lambda row: float(row[0]))
+    assert_type(shown.reset(seed=0)[0], float)
+    assert_type(shown.step(1), Step[float])
+    assert_type(TransformObservation(Sums(), _text).reset()[0], str)
+    assert_type(TransformObservation(ludus.make("GridWorld-v0"), str).reset(seed=0)[0], str)
+    batch = TransformObservation(ludus.make_vec(Walk, 2), lambda row: row * 2)
+    assert_type(batch.reset(seed=0)[0], Any)
+    done = TransformAction(Walk(), _last)
+    assert_type(done, TransformAction[Row, str, int])
+    done.reset(seed=0)
+    assert_type(done.step("01"), Step[Row])
+    assert_type(DtypeObservation(Walk(), np.float64).reset()[0], npt.NDArray[Any])
+    answers = PlayAgainst[Row, int](Walk(), lambda row, info: int(row[0]))
+    assert_type(answers.env, Env[Row, int])
+    env = ludus.make(Walk) | _costly | TimeLimit.using(3)
+    return float(stacked.step(1).observation[-1, 0]) + shown.step(1).observation + len(env.batch_shape)
+
+
+def _costly(env: Env[Row, int]) -> Costly:
+    return Costly(env)
+
+
+def _text(question: Question) -> str:
+    return question.text
+
+
+def _last(digits: str) -> int:
+    return int(digits[-1])
 
 
 def seen_first(env: Env[object, Any]) -> str:
