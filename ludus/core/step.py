@@ -1,12 +1,18 @@
 """`Step`: what one call of `step` gives, as five named values that unpack as everybody's loop expects."""
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from ludus.core.outcome import OUTCOME, Outcome
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as DefaultTypeVar
+
 __all__ = ["Info", "Step"]
 
-ObsT_co = TypeVar("ObsT_co", covariant=True)
+if TYPE_CHECKING:
+    ObsT_co = DefaultTypeVar("ObsT_co", default=Any, covariant=True)
+else:
+    ObsT_co = TypeVar("ObsT_co", covariant=True)
 SeenT = TypeVar("SeenT")
 Info = dict[str, Any]
 """What an environment tells beside its observations, by name; each knows what its own entries are."""

@@ -20,12 +20,18 @@ from ludus.seeding import Seed
 from ludus.spaces import Space
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar as DefaultTypeVar
+
     from ludus.core.vector_env import VectorEnv
 
 __all__ = ["SomeLanes", "Wrapper"]
 
-WrapObsT = TypeVar("WrapObsT")
-WrapActT = TypeVar("WrapActT")
+if TYPE_CHECKING:
+    WrapObsT = DefaultTypeVar("WrapObsT", default=Any)
+    WrapActT = DefaultTypeVar("WrapActT", default=Any)
+else:
+    WrapObsT = TypeVar("WrapObsT")
+    WrapActT = TypeVar("WrapActT")
 Mask = npt.NDArray[np.bool_]
 
 

@@ -1,14 +1,12 @@
 """Typed actions: any object with the right fields becomes one of the author's class before the environment sees it."""
 
-from typing import Any, TypeVar
+from typing import Any
 
 from ludus.core import Env, EnvSpec, Hooked, Step
+from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidAction
 
 __all__ = ["CoerceAction"]
-
-ObsT = TypeVar("ObsT")
-ActT = TypeVar("ActT")
 
 
 class CoerceAction(Hooked[ObsT, ActT, ObsT, ActT]):

@@ -213,6 +213,21 @@ class Costly(RewardWrapper[Row, int]):
         return reward - 0.5
 
 
+class Doubled(Wrapper):
+    """A wrapper that says nothing of types goes around everything, and needs no casts."""
+
+    def step(self, action: Any) -> Step:
+        step = self.env.step(action)
+        return step._replace(reward=step.reward * 2)
+
+
+class Watched(TimeLimit):
+    """A wrapper of ours, of which one says no more than what it adds."""
+
+    def around(self, env: Env) -> bool:
+        return self.unwrapped is env
+
+
 class Mirrored(Wrapper[Row, int, Row, int]):
     """The other action."""
 
@@ -467,6 +482,10 @@ def transformed() -> float:
     assert_type(DtypeObservation(Walk(), np.float64).reset()[0], npt.NDArray[Any])
     answers = PlayAgainst[Row, int](Walk(), lambda row, info: int(row[0]))
     assert_type(answers.env, Env[Row, int])
+    sums = Sums()
+    watched = Watched(Doubled(sums), 1)
+    assert_type(watched.reset()[0], Any)
+    assert watched.around(sums)
     env = ludus.make(Walk) | _costly | TimeLimit.using(3)
     return float(stacked.step(1).observation[-1, 0]) + shown.step(1).observation + len(env.batch_shape)
 
