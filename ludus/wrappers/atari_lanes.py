@@ -30,7 +30,7 @@ class AtariLanes:
     'AtariLanes'
     """
 
-    def __init__(self, owner: "AtariPreprocessing[Any]") -> None:
+    def __init__(self, owner: "AtariPreprocessing") -> None:
         self.owner = owner
         space: Space[object] = owner.lane_observation_space
         self.direct = space.shape == owner.screen_shape and space.dtype == np.uint8

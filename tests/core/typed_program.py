@@ -1,6 +1,7 @@
 """What a user of Ludus writes, strictly typed: `test_types.py` has pyright hold it to its claims, and runs it."""
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, TypedDict, assert_type
 
 import numpy as np
@@ -13,7 +14,20 @@ from ludus.core.outcome import Outcome
 from ludus.core.step import Info
 from ludus.evaluate import Agent, evaluate
 from ludus.seeding import Seed
-from ludus.spaces import ArraySpace, Box, Dict, Discrete, MultiBinary, MultiDiscrete, Record, Space, Text, Tuple
+from ludus.spaces import (
+    ArraySpace,
+    Box,
+    Dict,
+    Discrete,
+    MultiBinary,
+    MultiDiscrete,
+    Record,
+    Scalar,
+    Sequence,
+    Space,
+    Text,
+    Tuple,
+)
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import (
     ClipReward,
@@ -362,6 +376,11 @@ def samples() -> float:
     assert_type(MultiDiscrete([2, 3]).sample(), npt.NDArray[np.int64])
     assert_type(MultiBinary(3).sample(), npt.NDArray[np.int8])
     assert_type(Text(5).sample(), str)
+    assert_type(Scalar("date").sample(), date)
+    assert_type(Scalar("bytes", max_length=4).read("AA=="), bytes)
+    assert_type(Sequence(Box(0.0, 1.0)).sample(), tuple[Row, ...])
+    assert_type(Sequence(Record(Question)), Sequence[tuple[Question, ...]])
+    assert_type(Sequence(Box(0.0, 1.0), stack=True).sample(), Any)
     assert_type(Record(Question).sample(), Question)
     assert_type(Record(Question).coerce({"text": "?"}), Question)
     assert_type(Record(Question).bind(Question), Record[Question])
