@@ -49,7 +49,7 @@ else:
     TupleT_co = TypeVar("TupleT_co", covariant=True)
     ScalarT_co = TypeVar("ScalarT_co", covariant=True)
     SequenceT_co = TypeVar("SequenceT_co", covariant=True)
-LanesCodec = tuple[Callable[[bytes], tuple[Any, ...]], Callable[[Sequence[Any]], bytes]]
+LanesCodec = tuple[Callable[[bytes], tuple[object, ...]], Callable[[Sequence[object]], bytes]]
 """Reads the values of lanes that travel together, and writes them."""
 ODD_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """What a space's own code may raise on data that it did not expect."""
@@ -375,7 +375,7 @@ class Space(Generic[T_co]):
 
     # --- shared memory ---
 
-    def create_shared(self, n: int, allocate: Allocate) -> Any:
+    def create_shared(self, n: int, allocate: Allocate) -> object:
         """Memory for `n` values, through `allocate(bytes)`; by default a slot for each value's msgpack."""
         return create_slots(n, allocate)
 
