@@ -9,7 +9,7 @@ from ludus.errors import EntryPointError, InvalidSpec, LudusError, did_you_mean,
 
 __all__ = ["EntryPoint", "entry_point_name", "import_named", "load_entry_point", "member"]
 
-EntryPoint = str | Callable[..., Any]
+EntryPoint = str | Callable[..., object]
 """`module:name` of something callable, or the thing itself: what it takes and gives is its own affair."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -17,11 +17,21 @@ from ludus.errors import RenderError
 from ludus.seeding import Seed, derived_stream, np_random
 from ludus.spaces import Space
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as DefaultTypeVar
+
 __all__ = ["AnyEnv", "Env"]
 
-ObsT = TypeVar("ObsT")
-ObsT_co = TypeVar("ObsT_co", covariant=True)
-ActT = TypeVar("ActT")
+# With a default, so that `class Mine(Wrapper)` and `env: Env` say what they mean where nothing is known. Such defaults
+# come with Python 3.13; type checkers know them before, from typing_extensions, which is never loaded.
+if TYPE_CHECKING:
+    ObsT = DefaultTypeVar("ObsT", default=Any)
+    ObsT_co = DefaultTypeVar("ObsT_co", default=Any, covariant=True)
+    ActT = DefaultTypeVar("ActT", default=Any)
+else:
+    ObsT = TypeVar("ObsT")
+    ObsT_co = TypeVar("ObsT_co", covariant=True)
+    ActT = TypeVar("ActT")
 WrappedT = TypeVar("WrappedT")
 Metadata = dict[str, Any]
 """What a class says of itself: `render_modes`, `render_fps`, and what its author adds."""

@@ -74,14 +74,14 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
 
     def _actions_by_lane(self, action: object) -> Any:
         own: Any = self
-        below: Any = self.env
+        space = self._batch_below.single_action_space
         moves = _all_true(self._lead) if self.stepped is None else self.stepped
         given = zip(_lanes_of(self.action_space, action), moves.tolist(), strict=True)
         taken = [own.action(one) if moving else None for one, moving in given]
         chosen = [one for one, moving in zip(taken, moves.tolist(), strict=True) if moving]
-        filler: object = chosen[0] if chosen else below.single_action_space.default()  # lanes left out take no action
+        filler: object = chosen[0] if chosen else space.default()  # lanes left out take no action
         each = [one if moving else filler for one, moving in zip(taken, moves.tolist(), strict=True)]
-        return _packed(below.single_action_space, each)
+        return _packed(space, each)
 
     def _hooked_observation(self, observation: object, space: Space[object]) -> Any:
         own: Any = self
@@ -103,8 +103,8 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
             rows = _lanes_of(space, observation)
             for lane in lanes:
                 rows[lane] = column[lane]
-            below: Any = self.env
-            shown = _lanes_of(self.observation_space, own.observations(_packed(below.single_observation_space, rows)))
+            whole = _packed(self._batch_below.single_observation_space, rows)
+            shown = _lanes_of(self.observation_space, own.observations(whole))
             for lane in lanes:
                 column[lane] = shown[lane]
         else:
@@ -145,9 +145,6 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
         self._idle = None if mask is None or self._idle is None else self._idle & ~mask
 
 
-AnyHooked = Hooked[Any, Any, Any, Any]
-
-
 def _owner(kind: type, name: str) -> type | None:
     return next((one for one in kind.__mro__ if callable(one.__dict__.get(name))), None)
 
@@ -162,7 +159,7 @@ def _takes_batches(kind: type, hook: str, form: str) -> bool:
     return many is not None and (one is None or kind.__mro__.index(many) <= kind.__mro__.index(one))
 
 
-def _call_around(kind: type[AnyHooked], hooks: set[str]) -> None:
+def _call_around(kind: type[Hooked], hooks: set[str]) -> None:
     """Have a class call hooks that its bases do not know of: the action first, observation and reward last."""
     inner_step, inner_reset = kind.step, kind.reset
 

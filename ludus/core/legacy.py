@@ -16,6 +16,7 @@ from ludus.errors import ContractViolation, InvalidArgument, InvalidSeed, Invali
 from ludus.seeding import Seed, as_seed
 from ludus.spaces import Space
 from ludus.spaces.kinds import is_dict, is_list, is_tuple
+from ludus.spaces.space import is_space
 
 __all__ = ["LegacyEnv", "from_done_step", "from_legacy", "to_done_step", "to_legacy"]
 
@@ -85,14 +86,19 @@ def from_legacy(
     )
 
 
+def _space(name: str, given: object) -> Space[object]:
+    if not is_space(given):
+        raise InvalidType(
+            f"from_legacy {name}: expected a ludus Space, got {shorten(given)}; pass {name}=… to from_legacy"
+        )
+    return given
+
+
 class _FromLegacy(AnyEnv):
-    def __init__(self, env: Any, observation_space: Any, action_space: Any) -> None:
-        for name, space in (("observation_space", observation_space), ("action_space", action_space)):
-            if not isinstance(space, Space):
-                raise InvalidType(
-                    f"from_legacy {name}: expected a ludus Space, got {shorten(space)}; pass {name}=… to from_legacy"
-                )
-        self.env, self.observation_space, self.action_space = env, observation_space, action_space
+    def __init__(self, env: Any, observation_space: object, action_space: object) -> None:
+        self.env = env
+        self.observation_space = _space("observation_space", observation_space)
+        self.action_space = _space("action_space", action_space)
         modes: list[str] = (
             env.metadata.get("render_modes", env.metadata.get("render.modes", [])) if hasattr(env, "metadata") else []
         )
@@ -162,7 +168,7 @@ class LegacyEnv(Generic[ObsT, ActT]):
         self._seed = None if seed is None else as_seed(seed)
         return [] if self._seed is None else [self._seed]
 
-    def reset(self, **kwargs: Any) -> ObsT:
+    def reset(self, **kwargs: object) -> ObsT:
         """The first observation of an episode."""
         seed, self._seed = self._seed, None
         arguments: dict[str, Any] = {"seed": seed} | kwargs

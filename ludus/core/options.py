@@ -40,7 +40,7 @@ class TrackedOptions(Options):
     def _gone_through(self) -> None:
         self._unread.clear()
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         self._unread.discard(key)
         return super().__getitem__(key)
 
@@ -62,37 +62,37 @@ class TrackedOptions(Options):
         self._gone_through()
         return super().__repr__()
 
-    def get(self, key: str, default: object = None) -> Any:  # type: ignore[override]
+    def get(self, key: str, default: object = None) -> object:  # type: ignore[override]
         """The value of a key, or the default."""
         self._unread.discard(key)
         return super().get(key, default)
 
-    def pop(self, key: str, *default: object) -> Any:  # type: ignore[override]
+    def pop(self, key: str, *default: object) -> object:  # type: ignore[override]
         """Take a key out."""
         self._unread.discard(key)
         return super().pop(key, *default)
 
-    def setdefault(self, key: str, default: object = None) -> Any:  # type: ignore[override]
+    def setdefault(self, key: str, default: object = None) -> object:  # type: ignore[override]
         """The value of a key, set where there is none."""
         self._unread.discard(key)
         return super().setdefault(key, default)
 
-    def popitem(self) -> tuple[str, Any]:
+    def popitem(self) -> tuple[str, object]:
         """Take any key out."""
         self._gone_through()
         return super().popitem()
 
-    def keys(self) -> "dict_keys[str, Any]":
+    def keys(self) -> "dict_keys[str, object]":
         """All keys."""
         self._gone_through()
         return super().keys()
 
-    def values(self) -> "dict_values[str, Any]":
+    def values(self) -> "dict_values[str, object]":
         """All values."""
         self._gone_through()
         return super().values()
 
-    def items(self) -> "dict_items[str, Any]":
+    def items(self) -> "dict_items[str, object]":
         """All pairs."""
         self._gone_through()
         return super().items()

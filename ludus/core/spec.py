@@ -29,7 +29,7 @@ Arguments = dict[str, Any]
 class Dataclass(Protocol):
     """What `dataclasses.fields` takes: a spec of whichever kind."""
 
-    __dataclass_fields__: ClassVar[dict[str, "Field[Any]"]]
+    __dataclass_fields__: ClassVar[dict[str, "Field[object]"]]
 
 
 Isolation = Literal["none", "process", "sandbox", "container"]

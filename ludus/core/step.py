@@ -1,12 +1,18 @@
 """`Step`: what one call of `step` gives, as five named values that unpack as everybody's loop expects."""
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from ludus.core.outcome import OUTCOME, Outcome
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as DefaultTypeVar
+
 __all__ = ["Info", "Step"]
 
-ObsT_co = TypeVar("ObsT_co", covariant=True)
+if TYPE_CHECKING:
+    ObsT_co = DefaultTypeVar("ObsT_co", default=Any, covariant=True)
+else:
+    ObsT_co = TypeVar("ObsT_co", covariant=True)
 SeenT = TypeVar("SeenT")
 Info = dict[str, Any]
 """What an environment tells beside its observations, by name; each knows what its own entries are."""
@@ -42,6 +48,15 @@ class Step(NamedTuple, Generic[ObsT_co]):
     def done(self) -> Any:
         """Whether the episode is over, for whichever reason; lane by lane in a batch."""
         return self.terminated | self.truncated
+
+    @staticmethod
+    def of(step: "Step[SeenT]") -> "Step[SeenT]":
+        """The step itself, or one of the five values where somebody gave them as a plain tuple.
+
+        >>> Step.of(("s1", 0.5, False, False, {})).reward
+        0.5
+        """
+        return step if type(step) is Step else Step(step[0], step[1], step[2], step[3], step[4])
 
     @staticmethod
     def transition(observation: SeenT, reward: float = 0.0, info: Info | None = None) -> "Step[SeenT]":

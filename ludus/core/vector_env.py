@@ -1,13 +1,13 @@
 """`VectorEnv`: many environments behind one; an `Env` whose every value carries a leading lane axis."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core.autoreset import AutoresetMode
-from ludus.core.env import Env, Metadata
+from ludus.core.env import ActT, Env, Metadata, ObsT_co
 from ludus.core.episode import EpisodePlan
 from ludus.core.fork import Lanes
 from ludus.core.lane_options import check_each
@@ -21,8 +21,6 @@ from ludus.spaces.kinds import is_array
 
 __all__ = ["AnyVectorEnv", "IntegerActions", "Integers", "VectorEnv"]
 
-ObsT_co = TypeVar("ObsT_co", covariant=True)
-ActT = TypeVar("ActT")
 Mask = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
 """What the lanes of a batch show, whose observations are integers each."""

@@ -20,12 +20,18 @@ from ludus.seeding import Seed
 from ludus.spaces import Space
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar as DefaultTypeVar
+
     from ludus.core.vector_env import VectorEnv
 
 __all__ = ["SomeLanes", "Wrapper"]
 
-WrapObsT = TypeVar("WrapObsT")
-WrapActT = TypeVar("WrapActT")
+if TYPE_CHECKING:
+    WrapObsT = DefaultTypeVar("WrapObsT", default=Any)
+    WrapActT = DefaultTypeVar("WrapActT", default=Any)
+else:
+    WrapObsT = TypeVar("WrapObsT")
+    WrapActT = TypeVar("WrapActT")
 Mask = npt.NDArray[np.bool_]
 
 
@@ -62,7 +68,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
                 f"{type(self).__name__} env: expected a ludus Env, got {shorten(env)}; "
                 "adapt other libraries' environments first (ludus.core.legacy, ludus.interop)"
             )
-        self.env = env
+        self.env: Env[ObsT, ActT] = env
         self._action_space: Space[WrapActT] | None = None
         self._observation_space: Space[WrapObsT] | None = None
         self._metadata: Metadata | None = None
@@ -92,6 +98,12 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         return self.env.state_data(private=private)
 
     # --- some lanes of a batch ---
+
+    @property
+    def _batch_below(self) -> VectorEnv[ObsT, ActT]:
+        """The environment below, for whoever knows that it is a batch: a wrapper around one counts as one, too."""
+        batch: Any = self.env
+        return batch
 
     @property
     def stepped(self) -> Mask | None:
@@ -130,8 +142,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         if lanes is None:
             raise InvalidArgument("fork: expected the lanes to go on from, as in fork([0, 0]), got none")
         lane_fields_of(type(self))
-        below: Any = self.env
-        twin = type(self)(below.fork(lanes), **self.arguments)
+        twin = type(self)(self._batch_below.fork(lanes), **self.arguments)
         fork_state(self, twin, lanes)
         return twin
 
@@ -235,7 +246,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         return self._of_one_lane("single_action_space")
 
     @single_action_space.setter
-    def single_action_space(self, space: Space[Any]) -> None:
+    def single_action_space(self, space: Space[object]) -> None:
         self._single_action_space = space
 
     @property
@@ -244,7 +255,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
         return self._of_one_lane("single_observation_space")
 
     @single_observation_space.setter
-    def single_observation_space(self, space: Space[Any]) -> None:
+    def single_observation_space(self, space: Space[object]) -> None:
         self._single_observation_space = space
 
     def _of_one_lane(self, name: str) -> Any:
@@ -334,8 +345,7 @@ class SomeLanes(Wrapper[ObsT, ActT, ObsT, ActT]):
     def __init__(self, env: Env[ObsT, ActT], mask: Mask, *, begins: bool = False) -> None:
         super().__init__(env)
         self.mask, self.begins = mask, begins
-        batch: Any = env  # whoever steps some lanes of an environment has a batch
-        self._batch: VectorEnv[ObsT, ActT] = batch
+        self._batch = self._batch_below  # whoever steps some lanes of an environment has a batch
 
     def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """A reset, of which the first one of an autoreset begins the next episode."""

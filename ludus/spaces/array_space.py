@@ -133,7 +133,7 @@ class ArraySpace(Space[T_co]):
         """Nested arrays of numbers with fixed lengths."""
         return nested_schema(self._shape, {"type": "number" if self.dtype.kind == "f" else "integer"})
 
-    def create_shared(self, n: int, allocate: Allocate) -> Any:
+    def create_shared(self, n: int, allocate: Allocate) -> object:
         """One block for all lanes."""
         return allocate(max(1, n * self._size * self.dtype.itemsize))
 

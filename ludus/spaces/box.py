@@ -27,6 +27,13 @@ NumberT = TypeVar("NumberT", bound=np.generic)
 Bound = float | int | np.number | Array
 
 
+Mask = npt.NDArray[np.bool_]
+Uniform = tuple[Literal["uniform"], float | Array, float | Array]
+"""How a sample is drawn where every element has both ends: what `uniform` is given."""
+Mixed = tuple[Literal["mixed"], Mask, Mask, Mask, Mask, Array, Array]
+"""How it is drawn otherwise: which elements are free, have a lower end, an upper one, or both; and the ends."""
+
+
 class Box(ArraySpace[ArrayT_co]):
     """Arrays of one shape and dtype between `low` and `high`, both included.
 
@@ -91,7 +98,7 @@ class Box(ArraySpace[ArrayT_co]):
             )
         super().__init__(self._shape, self.dtype, seed)
         self._reprs: tuple[str, str] | None = None
-        self._plan: tuple[Any, ...] | None = None
+        self._plan: Uniform | Mixed | None = None
 
     @property
     def _is_uniform(self) -> bool:
@@ -141,7 +148,7 @@ class Box(ArraySpace[ArrayT_co]):
         value: Any = drawn.astype(self.dtype) if self.dtype.kind == "f" else self._to_integers(drawn)
         return value
 
-    def _make_plan(self) -> tuple[Any, ...]:
+    def _make_plan(self) -> Uniform | Mixed:
         """What does not change between samples: which elements have which interval, and their ends as doubles."""
         below, above = self.bounded_below, self.bounded_above
         if self._is_uniform and below.all() and above.all():
@@ -157,7 +164,7 @@ class Box(ArraySpace[ArrayT_co]):
             self._plan = ("mixed", ~below & ~above, below & ~above, ~below & above, below & above, low64, high64)
         return self._plan
 
-    def _sample_mixed(self, rng: np.random.Generator, plan: tuple[Any, ...]) -> Array:
+    def _sample_mixed(self, rng: np.random.Generator, plan: Mixed) -> Array:
         _, free, from_low, to_high, both, low, high = plan
         drawn = np.empty(self._shape)
         drawn[free] = rng.normal(size=free[free].shape)

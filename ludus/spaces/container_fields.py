@@ -68,7 +68,7 @@ class ListField(FieldType):
         if not _is_arrayed(x):
             problems.append(Violation(path, f"a {self.kind}", shorten(x)))
             return x
-        before, found = len(problems), list[Any]()
+        before, found = len(problems), list[object]()
         problems += self._wrong_length(x, path)
         for i, part in enumerate(x):
             found.append(self.item.coerce(part, f"{path}[{i}]", problems))
@@ -108,22 +108,22 @@ class ListField(FieldType):
             return (lambda x: isinstance(x, kind)) if strict else None
         return lambda x: isinstance(x, kind) and all(map(item, x))
 
-    def finisher(self) -> Callable[[Any], object] | None:
+    def finisher(self) -> Callable[[Iterable[object]], object] | None:
         """The elements finished."""
         kind, item = self.type, self.item.finisher()
         return None if item is None else lambda x: kind([item(part) for part in x])
 
-    def read(self, x: Any) -> object:
+    def read(self, x: Iterable[object]) -> object:
         """A tuple of the elements' values."""
         return tuple(self.item.read(part) for part in x)
 
-    def build(self, value: Any) -> object:
+    def build(self, value: tuple[object, ...]) -> object:
         """The elements in a list."""
         values = list(value[: self.most])
         values += [values[-1] if values else self.item.space.default()] * (self.least - len(values))
         return self.type(self.item.build(part) for part in values)
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: Iterable[object], *, binary: bool) -> object:
         """A list."""
         item = self.item
         if isinstance(item, IntField | BoolField | StrField) or (binary and isinstance(item, FloatField)):
@@ -186,7 +186,7 @@ class DictField(FieldType):
         if not is_mapping(x):
             problems.append(Violation(path, "a dictionary", shorten(x)))
             return x
-        before, found = len(problems), dict[Any, Any]()
+        before, found = len(problems), dict[object, object]()
         problems += self._wrong_length(x, path)
         for key, part in x.items():
             one = self._key(key, f"{path} key", problems)
@@ -239,22 +239,22 @@ class DictField(FieldType):
 
         return test
 
-    def finisher(self) -> Callable[[Any], object] | None:
+    def finisher(self) -> Callable[[Mapping[object, object]], object] | None:
         """The values finished."""
         item = self.item.finisher()
         if self.category is None or item is None:
             return super().finisher()
         return lambda x: {key: item(part) for key, part in x.items()}
 
-    def read(self, x: Any) -> object:
+    def read(self, x: Mapping[object, object]) -> object:
         """A tuple of pairs."""
         return tuple((self.key.read(key), self.item.read(part)) for key, part in x.items())
 
-    def build(self, value: Any) -> object:
+    def build(self, value: tuple[tuple[object, object], ...]) -> object:
         """A dictionary; of pairs with one key the last counts."""
         return {self.key.build(key): self.item.build(part) for key, part in value[: self.most]}
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: Mapping[object, object], *, binary: bool) -> object:
         """An object."""
         if isinstance(self.key, StrField):
             return {key: self.item.encode(part, binary=binary) for key, part in x.items()}
@@ -331,22 +331,22 @@ class TupleField(FieldType):
             return None
         return lambda x: isinstance(x, tuple) and all(test(x[i]) for i, test in tests)
 
-    def finisher(self) -> Callable[[Any], object] | None:
+    def finisher(self) -> Callable[[tuple[object, ...]], object] | None:
         """The elements finished."""
         finishers = [one.finisher() for one in self.items]
         if self.category is None or not any(finishers):
             return super().finisher()
         return lambda x: tuple([part if one is None else one(part) for one, part in zip(finishers, x, strict=True)])
 
-    def read(self, x: Any) -> object:
+    def read(self, x: tuple[object, ...]) -> object:
         """A tuple of the elements' values."""
         return tuple(item.read(value) for item, value in zip(self.items, x, strict=True))
 
-    def build(self, value: Any) -> object:
+    def build(self, value: tuple[object, ...]) -> object:
         """The elements in a tuple."""
         return tuple(item.build(one) for item, one in zip(self.items, value, strict=True))
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: tuple[object, ...], *, binary: bool) -> object:
         """A list."""
         return [item.encode(value, binary=binary) for item, value in zip(self.items, x, strict=True)]
 

@@ -21,7 +21,7 @@ Test = Callable[[Any], bool]
 
 
 class FieldType:
-    """What a field may hold.
+    """What a field may hold. What `read`, `build` and `encode` take is `Any` here, of which each type says more.
 
     >>> from ludus.spaces import Discrete
     >>> SpaceField(Discrete(9)).validate(12, "count")
@@ -94,15 +94,15 @@ class FieldType:
         """What makes the value of what msgspec made of it, or raises; None where that is the value already."""
         return self.quick if self.category is None else None
 
-    def read(self, x: object) -> object:
+    def read(self, x: Any) -> object:
         """The sampling space's value of a valid value."""
         return x
 
-    def build(self, value: object) -> object:
+    def build(self, value: Any) -> object:
         """The value of a value of the sampling space."""
         return value
 
-    def encode(self, x: object, *, binary: bool) -> object:
+    def encode(self, x: Any, *, binary: bool) -> object:
         """Plain data, as the type itself would be written."""
         raise NotImplementedError
 

@@ -52,7 +52,7 @@ class ModelField(NamedTuple):
     default: object = NO_DEFAULT
     factory: Callable[[], object] | None = None
 
-    def within(self, space: object) -> tuple[Any, tuple[Any, ...]]:
+    def within(self, space: object) -> tuple[object, tuple[object, ...]]:
         """The annotation and what is said of it; a space, where there is one, stands for all that is."""
         if space is None:
             return self.annotation, self.metadata
@@ -61,7 +61,7 @@ class ModelField(NamedTuple):
             bare = get_args(bare)[0]
         return bare, (space,)
 
-    def make_default(self) -> Any:
+    def make_default(self) -> object:
         """A default of one's own, or `NO_DEFAULT`."""
         if self.factory is not None:
             return self.factory()
@@ -140,7 +140,7 @@ def _pydantic_field(name: str, info: Any) -> ModelField:
     return ModelField(info.annotation, tuple(info.metadata), keyword, default, factory)
 
 
-def takes_positions(model: Any, names: tuple[str, ...]) -> bool:
+def takes_positions(model: type, names: tuple[str, ...]) -> bool:
     """Whether a model's constructor takes the fields by position, in order."""
     try:
         taken = list(signature(model).parameters.values())[: len(names)]
@@ -209,7 +209,7 @@ def standin_model(name: str, fields: Mapping[str, Callable[[], object] | None]) 
     >>> Echo("hi"), Echo("hi") == Echo("hi", 1)
     (Echo(message='hi', count=1), True)
     """
-    specified: list[Any] = []
+    specified: list[tuple[str, object, object]] = []
     optional = False
     for one, default in fields.items():
         if default is not None:
@@ -261,7 +261,7 @@ def _is_library(kind: type) -> bool:
     return kind.__module__.partition(".")[0] in LIBRARIES
 
 
-def _has_hooks(model: Any) -> bool:
+def _has_hooks(model: type[object]) -> bool:
     """Whether the class, or one it derives from, has methods that are called as an instance is made."""
     decorators: object = getattr(model, "__pydantic_decorators__", None)
     kinds = ("validators", "field_validators", "root_validators", "model_validators")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import isfinite, nan
-from typing import Any
 
 from ludus.spaces.scalar_fields import FloatField
 from ludus.spaces.space import Violation
@@ -40,7 +39,7 @@ class NanField(FloatField):
         """Any float: a bound would keep NaN out."""
         return float
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: float, *, binary: bool) -> object:
         """Itself; null in JSON, where that has no number for it."""
         x = float(x)
         return x if binary or isfinite(x) else None

@@ -19,7 +19,7 @@ from ludus.spaces.tuple import spaces_of
 
 __all__ = ["OneOf"]
 
-_NUMBER: Any = (int, np.int64)  # NumPy's types call the second no class
+_NUMBER: tuple[type, ...] = (int, np.int64)  # NumPy's types call the second no class
 
 
 Pair = tuple[int | np.int64, Any]
@@ -108,9 +108,8 @@ class OneOf(Composite[Pair]):
             return super().coerce(x, name, error)
         return x[0], self[x[0]].coerce(x[1], f"{name}[1]", error)
 
-    def _is_pair(self, x: Any) -> bool:
-        pair = is_list_or_tuple(x) and len(x) == 2
-        return pair and isinstance(x[0], _NUMBER) and 0 <= x[0] < len(self.spaces)
+    def _is_pair(self, x: object) -> bool:
+        return is_list_or_tuple(x) and len(x) == 2 and isinstance(x[0], _NUMBER) and 0 <= x[0] < len(self.spaces)
 
     def __getitem__(self, index: int | np.int64) -> Space[Any]:
         return self.spaces[index]

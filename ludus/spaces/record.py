@@ -315,17 +315,17 @@ class Record(Composite[ModelT_co]):
             problems.append(Violation(path, f"fields that {self.name} accepts", f"{shorten(x)}: {reason}"))
             return x
 
-    def _given(self, x: object) -> dict[Any, object] | None:
+    def _given(self, x: object) -> dict[object, object] | None:
         """The fields that an object has; None where it has none of them."""
         if is_mapping(x):
             return dict(x)
         plain = isinstance(x, type | str | bytes | int | float | None) or is_list_or_tuple(x)
         if plain and not hasattr(x, "_fields"):
             return None
-        found = {name: getattr(x, name) for name in self.fields if hasattr(x, name)}
+        found: dict[object, object] = {name: getattr(x, name) for name in self.fields if hasattr(x, name)}
         return found or None
 
-    def _field_value(self, name: str, given: dict[Any, object], path: str, problems: list[Violation]) -> object:
+    def _field_value(self, name: str, given: dict[object, object], path: str, problems: list[Violation]) -> object:
         if name in given:
             return self.fields[name].coerce(given[name], f"{path}.{name}", problems)
         default = self.defaults.get(name)
@@ -402,7 +402,7 @@ class Record(Composite[ModelT_co]):
         known = {one.name for one in dataclass_fields(model)} if is_dataclass(model) else None
         return known == set(self.fields) and all(type(one) in WRITTEN_ALIKE for one in self.fields.values())
 
-    def encode(self, x: Any, *, binary: bool = False) -> dict[str, object]:
+    def encode(self, x: object, *, binary: bool = False) -> dict[str, object]:
         """An object of the fields, each written as its own type would be."""
         return {name: field.encode(getattr(x, name), binary=binary) for name, field in self.fields.items()}
 

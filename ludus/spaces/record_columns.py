@@ -108,7 +108,7 @@ class RecordColumns:
 
     # --- reading ---
 
-    def read(self, data: bytes) -> tuple[Any, ...]:
+    def read(self, data: bytes) -> tuple[object, ...]:
         """The records in bytes; CodecError or InvalidValue, and nothing else, on any."""
         try:
             columns = self._decode(data)
@@ -122,7 +122,7 @@ class RecordColumns:
             pass
         return self._explained(data)
 
-    def _explained(self, data: bytes) -> tuple[Any, ...]:
+    def _explained(self, data: bytes) -> tuple[object, ...]:
         """The records, read lane by lane, or an error with the place of all that is wrong."""
         try:
             columns = self._decode_any(data)

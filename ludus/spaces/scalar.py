@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal, overload
 from uuid import UUID
 
 from ludus.errors import CodecError, InvalidSpace, shorten
 from ludus.spaces.discrete import whole
 from ludus.spaces.mask import refuse_mask
-from ludus.spaces.space import Space, Violation
+from ludus.spaces.space import ScalarT_co, Space, Violation
 
 __all__ = ["SCALARS", "Scalar"]
 
@@ -30,7 +30,7 @@ DAY_US = 86_400_000_000
 """Microseconds."""
 
 
-class Scalar(Space[Any]):
+class Scalar(Space[ScalarT_co]):
     """Values of one type: "bytes", "datetime", "date", "time", "timedelta", "uuid" or "decimal".
 
     They are written as RFC 3339 and ISO 8601 say; bytes as base64 in JSON, and as they are in binary.
@@ -40,6 +40,39 @@ class Scalar(Space[Any]):
     >>> print(*Scalar("bytes", max_length=2).validate(b"abc", "key"))
     key: expected at most 2 bytes, got 3
     """
+
+    @overload
+    def __init__(
+        self: "Scalar[bytes]",
+        kind: Literal["bytes"],
+        *,
+        min_length: int = 0,
+        max_length: int | None = None,
+        seed: object = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(self: "Scalar[datetime]", kind: Literal["datetime"], *, seed: object = None) -> None: ...
+
+    @overload
+    def __init__(self: "Scalar[date]", kind: Literal["date"], *, seed: object = None) -> None: ...
+
+    @overload
+    def __init__(self: "Scalar[time]", kind: Literal["time"], *, seed: object = None) -> None: ...
+
+    @overload
+    def __init__(self: "Scalar[timedelta]", kind: Literal["timedelta"], *, seed: object = None) -> None: ...
+
+    @overload
+    def __init__(self: "Scalar[UUID]", kind: Literal["uuid"], *, seed: object = None) -> None: ...
+
+    @overload
+    def __init__(self: "Scalar[Decimal]", kind: Literal["decimal"], *, seed: object = None) -> None: ...
+
+    @overload
+    def __init__(
+        self, kind: str, *, min_length: int = 0, max_length: int | None = None, seed: object = None
+    ) -> None: ...
 
     def __init__(self, kind: str, *, min_length: int = 0, max_length: int | None = None, seed: object = None) -> None:
         if kind not in SCALARS:
@@ -55,15 +88,17 @@ class Scalar(Space[Any]):
             )
         super().__init__(None, None, seed)
 
-    def sample(self, mask: object = None, probability: object = None) -> Any:
+    def sample(self, mask: object = None, probability: object = None) -> ScalarT_co:
         """A random value; dates lie between 1970 and 2100."""
         if mask is not None or probability is not None:
             refuse_mask(self, mask, probability)
-        return _SAMPLES[self.kind](self)
+        drawn: Any = _SAMPLES[self.kind](self)
+        return drawn
 
-    def default(self) -> Any:
+    def default(self) -> ScalarT_co:
         """No bytes more than needed, the first of January 1970, midnight, no time, or zero."""
-        return b"\0" * self.min_length if self.kind == "bytes" else _ZEROES[self.kind]
+        zero: Any = b"\0" * self.min_length if self.kind == "bytes" else _ZEROES[self.kind]
+        return zero
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is of the type; a datetime is no date here, and no number stands for a decimal."""
@@ -83,13 +118,13 @@ class Scalar(Space[Any]):
             return [Violation(path, f"{upto} bytes", f"{len(x)}")]
         return [Violation(path, self.kind, shorten(x))]
 
-    def encode(self, x: Any, *, binary: bool = False) -> Any:
+    def encode(self, x: Any, *, binary: bool = False) -> object:
         """Text; bytes as they are when `binary`."""
         import msgspec
 
         return bytes(x) if binary and self.kind == "bytes" else msgspec.to_builtins(x)
 
-    def decode(self, data: object) -> Any:
+    def decode(self, data: object) -> ScalarT_co:
         """The value in text, or the value itself."""
         import msgspec
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import cached_property
 from math import inf, isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, SupportsFloat, SupportsInt
 
 import numpy as np
 
@@ -181,11 +181,11 @@ class IntField(FieldType):
         """A number of the space's type."""
         return _as_held(self.space, x)
 
-    def build(self, value: Any) -> object:
+    def build(self, value: SupportsInt) -> object:
         """A Python int."""
         return int(value)
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: int, *, binary: bool) -> object:
         """Itself."""
         return x if type(x) is int else int(x)
 
@@ -291,11 +291,11 @@ class FloatField(FieldType):
         """A number of the space's type."""
         return _as_held(self.space, x)
 
-    def build(self, value: Any) -> object:
+    def build(self, value: SupportsFloat) -> object:
         """A Python float."""
         return float(value)
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: float, *, binary: bool) -> object:
         """Itself; infinities by name in JSON, which has no other way."""
         x = float(x)
         return x if binary or isfinite(x) else plain_from_array(np.asarray(x))
@@ -344,7 +344,7 @@ class StrField(FieldType):
         del strict
         return is_unicode if self.named is None else self.named.contains
 
-    def encode(self, x: Any, *, binary: bool) -> object:
+    def encode(self, x: str, *, binary: bool) -> object:
         """Itself."""
         return x if type(x) is str else str.__str__(x)
 
@@ -363,7 +363,7 @@ class StrField(FieldType):
         return "str" if self.named is None else repr(self.named)
 
 
-Places = dict[tuple[type[object], Any], int]
+Places = dict[tuple[type[object], object], int]
 """Where a constant is, by its type and value: 1 and True are equal."""
 
 
@@ -445,7 +445,7 @@ class ChoiceField(FieldType):
         """The place of the constant."""
         return self._place(x)
 
-    def build(self, value: Any) -> object:
+    def build(self, value: SupportsInt) -> object:
         """The constant at that place."""
         return self.values[int(value)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -12,12 +12,14 @@ from ludus.seeding import Seed
 from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_array, is_integer, is_list, is_list_or_tuple, is_tuple
 from ludus.spaces.mask import exclusive
-from ludus.spaces.space import Space, Violation
+from ludus.spaces.space import SequenceT_co, Space, Violation
 
 __all__ = ["Sequence"]
 
+ElementT = TypeVar("ElementT")
 
-class Sequence(Space[Any]):  # tuples, or whatever a batch of the elements is
+
+class Sequence(Space[SequenceT_co]):
     """Tuples of any length whose every element is in `space`; one stacked value instead of a tuple when `stack`.
 
     >>> from ludus.spaces import Box
@@ -27,6 +29,22 @@ class Sequence(Space[Any]):  # tuples, or whatever a batch of the elements is
     >>> Sequence(Box(0, 1), stack=True, seed=0).sample().shape
     (3, 1)
     """
+
+    @overload
+    def __init__(
+        self: Sequence[tuple[ElementT, ...]],
+        space: Space[ElementT],
+        seed: Seed | tuple[int, int] | np.random.Generator | None = None,
+        stack: Literal[False] = False,
+    ) -> None: ...
+
+    @overload  # a batch of the elements, whatever that is
+    def __init__(
+        self: Sequence[Any],
+        space: Space[object],
+        seed: Seed | tuple[int, int] | np.random.Generator | None = None,
+        stack: bool = False,
+    ) -> None: ...
 
     def __init__(
         self,
@@ -72,7 +90,7 @@ class Sequence(Space[Any]):  # tuples, or whatever a batch of the elements is
         # Seeded again, so that one integer and the pair it stands for leave the same generator.
         return super().seed(own), self.feature_space.seed(element)
 
-    def sample(self, mask: object = None, probability: object = None) -> Any:
+    def sample(self, mask: object = None, probability: object = None) -> SequenceT_co:
         """Elements of geometric number; a mask is a pair of a length (or an array of them) and an element mask."""
         kind = exclusive(mask, probability)
         if kind is None:
@@ -82,7 +100,8 @@ class Sequence(Space[Any]):  # tuples, or whatever a batch of the elements is
             lengths, element = _pair(mask if kind == "mask" else probability, kind)
             length = self._length(lengths, kind)
             values = tuple([self.feature_space.sample(**{kind: element}) for _ in range(length)])
-        return self._joined(values) if self.stack else values
+        drawn: Any = self._joined(values) if self.stack else values
+        return drawn
 
     def _length(self, lengths: object, kind: str) -> int:
         if lengths is None:
@@ -110,9 +129,10 @@ class Sequence(Space[Any]):  # tuples, or whatever a batch of the elements is
         except (TypeError, KeyError, ValueError, IndexError):
             return None
 
-    def default(self) -> Any:
+    def default(self) -> SequenceT_co:
         """The empty sequence, or one zero when stacked."""
-        return self._joined((self.feature_space.default(),)) if self.stack else ()
+        zero: Any = self._joined((self.feature_space.default(),)) if self.stack else ()
+        return zero
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a tuple (or a stacked value) whose every element is in the space."""
@@ -129,18 +149,19 @@ class Sequence(Space[Any]):  # tuples, or whatever a batch of the elements is
             one for i, element in enumerate(elements) for one in self.feature_space.validate(element, f"{path}[{i}]")
         ]
 
-    def coerce(self, x: object, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Any:
+    def coerce(self, x: object, name: str = "value", error: type[InvalidValue] = InvalidValue) -> SequenceT_co:
         """A tuple of the values that its elements stand for."""
         if not self.typed or self.stack or not is_list_or_tuple(x):
             return super().coerce(x, name, error)
-        return tuple([self.feature_space.coerce(one, f"{name}[{i}]", error) for i, one in enumerate(x)])
+        made: Any = tuple([self.feature_space.coerce(one, f"{name}[{i}]", error) for i, one in enumerate(x)])
+        return made
 
     def flatten(self, x: Any) -> Any:
         """The elements flattened, joined again when stacked."""
         stacked = self.stacked_feature_space if self.stack else None
         return self._mapped(x, stacked, self.feature_space.flatten, self.feature_space.flat_space())
 
-    def unflatten(self, x: Any) -> Any:
+    def unflatten(self, x: Any) -> SequenceT_co:
         """The elements restored, joined again when stacked."""
         flat = self.feature_space.flat_space().batch(1) if self.stack else None
         return self._mapped(x, flat, self.feature_space.unflatten, self.feature_space)
@@ -167,19 +188,21 @@ class Sequence(Space[Any]):  # tuples, or whatever a batch of the elements is
             return self.feature_space.encode_many(x, binary=binary)
         return [self.feature_space.encode(element, binary=binary) for element in x]
 
-    def decode(self, data: object) -> Any:
+    def decode(self, data: object) -> SequenceT_co:
         """The tuple or the stack."""
         if self.stack:
             return self.feature_space.decode_many(data)
         if not is_list(data):
             raise CodecError(f"{self!r}: expected a list, got {shorten(data)}")
-        return tuple(self.feature_space.decode(element) for element in data)
+        value: Any = tuple(self.feature_space.decode(element) for element in data)
+        return value
 
-    def read(self, data: object, name: str = "value") -> Any:
+    def read(self, data: object, name: str = "value") -> SequenceT_co:
         """Each element read by its space."""
         if not self.typed or self.stack or not is_list(data):
             return super().read(data, name)
-        return tuple([self.feature_space.read(one, f"{name}[{i}]") for i, one in enumerate(data)])
+        value: Any = tuple([self.feature_space.read(one, f"{name}[{i}]") for i, one in enumerate(data)])
+        return value
 
     def json_schema(self) -> dict[str, object]:
         """An array of any length."""

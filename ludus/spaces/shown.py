@@ -126,7 +126,7 @@ def _write_array(dialect: Any, value: Array, path: str, depth: int) -> object:
     return dialect.numbers(value, path, depth)
 
 
-def _write_number(dialect: Dialect, value: Any, path: str, depth: int) -> object:
+def _write_number(dialect: Dialect, value: np.generic, path: str, depth: int) -> object:
     return dialect.walk(float(value) if value.dtype.kind == "f" else value.item(), path, depth)
 
 

@@ -40,12 +40,16 @@ if TYPE_CHECKING:
     ModelT_co = DefaultTypeVar("ModelT_co", default=Any, covariant=True)
     DictT_co = DefaultTypeVar("DictT_co", default=dict[str, Any], covariant=True)
     TupleT_co = DefaultTypeVar("TupleT_co", default=tuple[Any, ...], covariant=True)
+    ScalarT_co = DefaultTypeVar("ScalarT_co", default=Any, covariant=True)
+    SequenceT_co = DefaultTypeVar("SequenceT_co", default=Any, covariant=True)
 else:
     ArrayT_co = TypeVar("ArrayT_co", covariant=True)
     ModelT_co = TypeVar("ModelT_co", covariant=True)
     DictT_co = TypeVar("DictT_co", covariant=True)
     TupleT_co = TypeVar("TupleT_co", covariant=True)
-LanesCodec = tuple[Callable[[bytes], tuple[Any, ...]], Callable[[Sequence[Any]], bytes]]
+    ScalarT_co = TypeVar("ScalarT_co", covariant=True)
+    SequenceT_co = TypeVar("SequenceT_co", covariant=True)
+LanesCodec = tuple[Callable[[bytes], tuple[object, ...]], Callable[[Sequence[object]], bytes]]
 """Reads the values of lanes that travel together, and writes them."""
 ODD_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """What a space's own code may raise on data that it did not expect."""
@@ -371,7 +375,7 @@ class Space(Generic[T_co]):
 
     # --- shared memory ---
 
-    def create_shared(self, n: int, allocate: Allocate) -> Any:
+    def create_shared(self, n: int, allocate: Allocate) -> object:
         """Memory for `n` values, through `allocate(bytes)`; by default a slot for each value's msgpack."""
         return create_slots(n, allocate)
 

@@ -121,7 +121,7 @@ class Text(Space[str]):
             return ""
         raise InvalidMask(f"mask: expected at least one character, since {self!r} has no empty string, got all zero")
 
-    def _restriction(self, given: object, kind: str) -> tuple[Any, Array]:
+    def _restriction(self, given: object, kind: str) -> tuple[int | np.integer | None, Array]:
         if not is_tuple(given) or len(given) != 2:
             raise InvalidMask(
                 f"{kind}: expected a pair (length or None, array over the characters or None), got {shorten(given)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, Union
+from typing import Any, SupportsInt, Union
 
 from ludus.errors import InvalidSpace, shorten
 from ludus.spaces.container_fields import DictField, ListField, TupleField
@@ -113,7 +113,7 @@ class UnionField(FieldType):
             return lambda x: x is None or only(x)
         return self.fits
 
-    def finisher(self) -> Callable[[Any], object] | None:
+    def finisher(self) -> Callable[[object], object] | None:
         """The value finished by the option that msgspec found for it."""
         if not self.is_native:
             return self.quick
@@ -132,7 +132,7 @@ class UnionField(FieldType):
             raise InvalidSpace(f"expected a value of the union, got {shorten(x)}")
         return place, self.options[place].read(x)
 
-    def build(self, value: Any) -> object:
+    def build(self, value: tuple[SupportsInt, object]) -> object:
         """The value of that option."""
         return self.options[int(value[0])].build(value[1])
 

@@ -14,7 +14,7 @@ import stat
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 from weakref import finalize
 from zlib import crc32
 
@@ -79,7 +79,7 @@ class ArchiveWriter:
         """Bytes that were written."""
         self._compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_content_size=True)
 
-    def add(self, name: str, data: Any) -> None:
+    def add(self, name: str, data: bytes | memoryview) -> None:
         """Compress and append a member, `.zst` added to its name, in one write."""
         self.add_stored(f"{name}.zst", self._compressor.compress(data))
 

@@ -6,7 +6,6 @@ It has no reward, outcome, seed or environment: they go under `extra.ludus`, of 
 import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -18,6 +17,7 @@ from ludus.spaces.shown import shown
 from ludus.trajectory.block import RESTORE, STEP, StepRow
 from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.event import (
+    Data,
     Event,
     EventValue,
     Message,
@@ -41,7 +41,7 @@ USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens")
 TEXT = describe(Text(MAX_TEXT_CHARS, min_length=0, charset=None))
 
 
-def to_atif(episode: RecordedEpisode, *, agent: str = "agent", version: str = "0", session: str = "") -> dict[str, Any]:
+def to_atif(episode: RecordedEpisode, *, agent: str = "agent", version: str = "0", session: str = "") -> Data:
     """An episode as a document of ATIF 1.8: its messages, tool calls, results and usage, by steps from 1.
 
     >>> import ludus, tempfile
@@ -56,7 +56,7 @@ def to_atif(episode: RecordedEpisode, *, agent: str = "agent", version: str = "0
     >>> [step["source"] for step in document["steps"]], document["extra"]["ludus"]["seed"]
     (['user', 'agent'], 4)
     """
-    steps: list[dict[str, Any]] = []
+    steps: list[Data] = []
     rewards = None if episode.run.level == "seeds" else episode.rewards
     for event in episode.events:
         _write(steps, event)
@@ -94,7 +94,7 @@ def _about(episode: RecordedEpisode) -> dict[str, object]:
     }
 
 
-def _write(steps: list[dict[str, Any]], event: Event) -> None:
+def _write(steps: list[Data], event: Event) -> None:
     """Add an event to the steps: to the agent's last one, where it belongs to it."""
     value = event.value
     if isinstance(value, Message) and value.role not in ASSISTANT:
@@ -127,7 +127,7 @@ def _step(source: str, event: Event, message: str) -> dict[str, object]:
     return {"step_id": 0, "source": source, "message": message, "extra": {"ludus": {"step": event.step}}}
 
 
-def _agent(steps: list[dict[str, Any]], event: Event, fresh: Callable[[Any], bool] | None = None) -> dict[str, Any]:
+def _agent(steps: list[Data], event: Event, fresh: Callable[[Data], bool] | None = None) -> Data:
     """The agent's step that an event belongs to: the last one of the same step of the environment, or a new one."""
     last = steps[-1] if steps else None
     same = last is not None and last["source"] == "agent" and last["extra"]["ludus"]["step"] == event.step
@@ -136,7 +136,7 @@ def _agent(steps: list[dict[str, Any]], event: Event, fresh: Callable[[Any], boo
     return steps[-1]
 
 
-def _called(step: dict[str, Any], id: str) -> bool:
+def _called(step: Data, id: str) -> bool:
     return any(call["tool_call_id"] == id for call in step.get("tool_calls", ()))
 
 
@@ -150,12 +150,12 @@ def _text(content: object) -> str:
 class _Call(msgspec.Struct):
     tool_call_id: str
     function_name: str
-    arguments: Any = None
+    arguments: object = None
 
 
 class _Result(msgspec.Struct):
     source_call_id: str | None = None
-    content: Any = None
+    content: object = None
 
 
 class _Observation(msgspec.Struct):

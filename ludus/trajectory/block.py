@@ -1,5 +1,6 @@
 """`RowBlock`: the rows that wait to be written, in arrays of their own; filled by one thread, read by another."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -69,8 +70,8 @@ class StoredReset(msgspec.Struct, array_like=True):
     """A reset as a file has it; of one lane where a plan of episodes began it, with the episode's number there."""
 
     row: int
-    seed: Any
-    options: Any
+    seed: object
+    options: object
     lane: int = -1
     number: int = 0
 
@@ -80,8 +81,8 @@ class PlannedEpisode(NamedTuple):
 
     lane: int
     number: int
-    seed: Any
-    options: Any
+    seed: object
+    options: object
 
 
 class StepRow(NamedTuple):
@@ -90,11 +91,11 @@ class StepRow(NamedTuple):
     operation: int
     values: Values
     """Arrays, by column."""
-    objects: dict[str, Any]
+    objects: Mapping[str, object]
     """Other values as plain data, by column: a list with one for each lane."""
     mask: Array | None = None
     """The lanes that took part; None for all."""
-    reset: tuple[Any, Any] | None = None
+    reset: tuple[object, object] | None = None
     """The seed and the options of a reset, as plain data."""
     final: tuple[Array, list[Array]] | None = None
     """The lanes that ended and began in this row, and their last observations."""
@@ -128,7 +129,7 @@ class RowBlock:
         self.resets: list[StoredReset] = []
         self.ended.clear()
         self.told = 0
-        self.finals: list[tuple[int, Array, list[Any]]] = []
+        self.finals: list[tuple[int, Array, list[Array]]] = []
         self.events: list[StoredEvent] = []
         self.object_bytes = 0
 

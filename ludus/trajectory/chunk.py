@@ -147,7 +147,7 @@ def write_block(archive: ArchiveWriter, number: int, block: RowBlock) -> bool:
     return True
 
 
-def _finals(rows: list[tuple[int, Array, list[Any]]]) -> dict[str, Array]:
+def _finals(rows: list[tuple[int, Array, list[Array]]]) -> dict[str, Array]:
     """The last observations of episodes that autoreset ended in the same step."""
     found = {
         "steps/at_final.row": np.concatenate([np.full(len(lanes), row) for row, lanes, _ in rows]),

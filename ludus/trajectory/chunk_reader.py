@@ -7,7 +7,7 @@ sizes are what shapes say. What does not fit is a TrajectoryError.
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -30,9 +30,13 @@ OBJECTS = FrameLimits(size=1 << 26, depth=32, items=1 << 22)
 """What one member of values that are no arrays may hold."""
 KEPT_BYTES = 1 << 27
 """How many bytes of columns are kept for the next time they are asked for."""
-ANYTHING: "msgspec.msgpack.Decoder[Any]" = msgspec.msgpack.Decoder()
+ANYTHING = msgspec.msgpack.Decoder(list[object])
 EVENTS = msgspec.msgpack.Decoder(list[StoredEvent])
 RESETS = msgspec.msgpack.Decoder(list[StoredReset])
+
+
+StoredT = TypeVar("StoredT", StoredEvent, StoredReset)
+FoundT = TypeVar("FoundT")
 
 
 class Chunks:
@@ -147,7 +151,9 @@ class Chunks:
         member = self.archive.members.get(f"{column_member(number, name, 'msgpack')}.zst")
         return 0 if member is None else member.size
 
-    def _checked(self, number: int, name: str, decoder: Any, count: int) -> list[Any]:
+    def _checked(
+        self, number: int, name: str, decoder: "msgspec.msgpack.Decoder[list[StoredT]]", count: int
+    ) -> list[StoredT]:
         rows, _ = self._message(column_member(number, name, "msgpack"), decoder)
         if len(rows) != count:
             raise TrajectoryError(f"{name} of chunk {number}: expected {count}, got {len(rows)}")
@@ -159,17 +165,18 @@ class Chunks:
                 )
         return rows
 
-    def _message(self, member: str, decoder: Any) -> tuple[Any, int]:
+    def _message(self, member: str, decoder: "msgspec.msgpack.Decoder[FoundT]") -> tuple[FoundT, int]:
         data = self.archive.read(member)
         try:
             return read_frame(data, decoder, OBJECTS), 8 * len(data)
         except (CodecError, MemoryError) as error:
             raise TrajectoryError(f"{member}: {error}") from error
 
-    def _keep(self, key: tuple[int, str], read: Callable[[], tuple[object, int]]) -> Any:
+    def _keep(self, key: tuple[int, str], read: Callable[[], tuple[FoundT, int]]) -> FoundT:
         if key in self._kept:
             self._kept.move_to_end(key)
-            return self._kept[key][0]
+            kept: Any = self._kept[key][0]  # what `read` of this key gave
+            return kept
         found, size = read()
         self._kept[key] = found, size
         self._kept_bytes += size

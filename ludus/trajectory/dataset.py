@@ -1,17 +1,21 @@
 """Runs for those who train: steps by number, as a data loader asks for them, and flat columns for tables."""
 
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from ludus.errors import MissingExtra
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_dict, is_list, is_tuple
 from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.run import Run
 
 __all__ = ["StepDataset", "flat_columns", "to_arrow", "to_pandas"]
 
+Column = Array | list[Any]
+"""A row for each step: an array, or plain values."""
 EXTRAS = {"pandas": "pandas", "pyarrow": "parquet"}
 
 
@@ -56,7 +60,7 @@ class StepDataset:
         return self._current[1]
 
 
-def _at(column: Any, place: int) -> Any:
+def _at(column: Any, place: int) -> object:
     if is_dict(column):
         return {name: _at(one, place) for name, one in column.items()}
     if is_tuple(column):
@@ -64,12 +68,13 @@ def _at(column: Any, place: int) -> Any:
     return column[place] if is_list(column) else np.asarray(column[place])
 
 
-def _episode_columns(episode: RecordedEpisode) -> dict[str, Any]:
-    found: dict[str, Any] = {"action": episode.actions}
+def _episode_columns(episode: RecordedEpisode) -> dict[str, object]:
+    found: dict[str, object] = {"action": episode.actions}
     length = episode.length
     for name, flag in (("terminated", episode.terminated), ("truncated", episode.truncated)):
-        found[name] = np.zeros(length, np.bool_)
-        found[name][-1] = flag
+        column = np.zeros(length, np.bool_)
+        column[-1] = flag
+        found[name] = column
     if episode.run.level != "seeds":
         found["reward"] = episode.rewards
     if episode.run.level == "full":
@@ -77,12 +82,12 @@ def _episode_columns(episode: RecordedEpisode) -> dict[str, Any]:
     return found
 
 
-def flat_columns(run: Run) -> dict[str, Any]:
+def flat_columns(run: Run) -> dict[str, Column]:
     """The steps of all episodes as columns of one length, leaves of structured values by name; for tables of any kind.
 
     `observation` is what the action answered to; the last observation of an episode is not in it.
     """
-    parts: dict[str, list[Any]] = {}
+    parts: dict[str, list[Column]] = {}
     for episode in run:
         rows: dict[str, Any] = {
             "episode": np.full(episode.length, episode.number),
@@ -101,8 +106,8 @@ def flat_columns(run: Run) -> dict[str, Any]:
     return {name: _joined(columns) for name, columns in parts.items()}
 
 
-def _joined(columns: list[Any]) -> Any:
-    if isinstance(columns[0], list):
+def _joined(columns: list[Column]) -> Column:
+    if is_list(columns[0]):
         return [one for column in columns for one in column]
     return np.concatenate(columns)
 
@@ -119,7 +124,7 @@ def to_arrow(run: Run) -> Any:
     return _package("to_arrow", "pyarrow").table({name: _cells(column) for name, column in flat_columns(run).items()})
 
 
-def _package(what: str, name: str) -> Any:
+def _package(what: str, name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as error:
@@ -128,8 +133,8 @@ def _package(what: str, name: str) -> Any:
         ) from error
 
 
-def _cells(column: Any) -> Any:
+def _cells(column: Column) -> Column:
     """A column of one dimension: rows of several numbers are flat lists."""
-    if is_list(column) or column.ndim == 1:
+    if isinstance(column, list) or column.ndim == 1:
         return column
     return list(column.reshape(len(column), -1).tolist())

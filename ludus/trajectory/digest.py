@@ -9,10 +9,11 @@ the step of a compiled batch; it is taken over the numbers, once for each chunk.
 
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ludus.spaces.array_space import Array
 
 __all__ = ["RowDigest", "chunk_digest", "digest_keys"]
 
@@ -35,21 +36,20 @@ class RowDigest:
         self._halves = digest_keys().view(U32)
         self._powers: Words = np.ones(1, U64)
 
-    def of(self, parts: Iterable[Any]) -> int:
+    def of(self, parts: Iterable[Array | bytes]) -> int:
         """The number of a row that consists of these arrays and bytes, in this order; each begins a group."""
         total = 0
         for part in parts:
-            data = part
-            if type(part) is bytes:
-                data = np.frombuffer(blake2b(part, digest_size=8).digest(), U64)
-            elif not part.flags.c_contiguous:
-                data = np.ascontiguousarray(part)
+            if isinstance(part, bytes):
+                data: Array = np.frombuffer(blake2b(part, digest_size=8).digest(), U64)
+            else:
+                data = part if part.flags.c_contiguous else np.ascontiguousarray(part)
             if data.nbytes & 7:
                 data = np.frombuffer(data.tobytes() + bytes(-data.nbytes % 8), U64)
             total = self._added(total, data.reshape(-1).view(U32))
         return total
 
-    def _added(self, total: int, halves: Any) -> int:
+    def _added(self, total: int, halves: Array) -> int:
         whole = len(halves) // (2 * GROUP)
         if whole:
             sums = halves[: whole * 2 * GROUP].reshape(whole, 2 * GROUP) + self._halves

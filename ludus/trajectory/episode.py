@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ludus.core import AutoresetMode, Info, Outcome
+from ludus.core.options import Options
 from ludus.errors import TrajectoryError
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_list
 from ludus.trajectory.event import Event
 from ludus.trajectory.tracker import OUTCOMES
 
@@ -56,7 +58,7 @@ class RecordedEpisode:
         self.terminated, self.truncated = bool(table["terminated"][number]), bool(table["truncated"][number])
         self.outcome: Outcome | None = OUTCOMES[int(table["outcome"][number])]
         """How it ended; None: terminated, and nobody told whether that is a success."""
-        self.total_reward: Any = table["return"][number]
+        self.total_reward: np.float64 | Array = table["return"][number]
         """The sum of its rewards."""
 
     def __repr__(self) -> str:
@@ -88,7 +90,7 @@ class RecordedEpisode:
         return self.run.beginning(self.start, self.lane)[0]
 
     @property
-    def options(self) -> dict[str, Any] | None:
+    def options(self) -> Options | None:
         """The options of the reset that began it."""
         return self.run.beginning(self.start, self.lane)[1]
 
@@ -160,7 +162,7 @@ class RecordedEpisode:
         seen = run.observed.split(self.observations, self.length + 1) if full else [None] * (self.length + 1)
         acted = run.acted.split(self.actions, self.length)
         rewards = [np.nan] * self.length if run.level == "seeds" else self.rewards.tolist()
-        infos: list[dict[str, Any]] = self.infos if run.chunks.has("steps/info") else [{} for _ in seen]
+        infos: list[Info] = self.infos if run.chunks.has("steps/info") else [{} for _ in seen]
         for step in range(self.length):
             last = step == self.length - 1
             yield RecordedTransition(
@@ -174,5 +176,5 @@ class RecordedEpisode:
             )
 
 
-def _appended(column: Any, last: Any) -> Any:
-    return [*column, last] if isinstance(column, list) else np.concatenate([column, last[None]])
+def _appended(column: Any, last: Any) -> object:
+    return [*column, last] if is_list(column) else np.concatenate([column, last[None]])

@@ -33,6 +33,10 @@ __all__ = [
 ]
 
 
+Data = dict[str, Any]
+"""An object as JSON and msgpack have it."""
+
+
 class EventValue(msgspec.Struct, kw_only=False):
     """The base of what events say; a subclass names its kind.
 
@@ -42,7 +46,7 @@ class EventValue(msgspec.Struct, kw_only=False):
 
     kind: ClassVar[str] = ""
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Data:
         """The fields as plain data; raises CodecError for what is none."""
         return {name: encode_value(getattr(self, name), f"{self.kind}.{name}") for name in self.__struct_fields__}
 
@@ -201,9 +205,9 @@ class Unknown(EventValue):
     """
 
     name: str
-    fields: dict[str, Any]
+    fields: Data
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Data:
         """The fields as they were."""
         return self.fields
 
@@ -222,7 +226,7 @@ class StoredEvent(msgspec.Struct, array_like=True):
     lane: int
     seconds: float
     kind: str
-    data: dict[str, Any]
+    data: Data
 
 
 class Event(msgspec.Struct, frozen=True):

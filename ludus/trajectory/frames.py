@@ -8,6 +8,7 @@ import numpy as np
 from ludus.core import AutoresetMode
 from ludus.core.env import AnyEnv
 from ludus.errors import ResetNeeded, TrajectoryError
+from ludus.spaces.array_space import Array
 from ludus.trajectory.block import AUTORESET, RESET, STEP
 from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.run import Run
@@ -48,7 +49,7 @@ class _Lane:
     def __init__(self, run: Run, episode: RecordedEpisode, env: AnyEnv) -> None:
         self.run, self.episode, self.env, self.lane = run, episode, env, episode.lane
         self.mode = run.header.autoreset_mode
-        self.total: Any = 0.0
+        self.total: float | Array = 0.0
         self.waiting = self.terminated = self.truncated = False
         """`waiting`: the next step begins an episode."""
 
@@ -82,7 +83,7 @@ class _Lane:
         self.waiting = (self.terminated or self.truncated) and self.mode == AutoresetMode.NEXT_STEP.value
         return False
 
-    def _rows(self, first: int) -> Iterator[tuple[int, int, Any]]:
+    def _rows(self, first: int) -> Iterator[tuple[int, int, object]]:
         """Rows in which the lane took part, from the first on: number, operation, action."""
         chunks, end = self.run.chunks, self.episode.end + 1
         masked, masks = chunks.masks(first, end)
@@ -113,7 +114,7 @@ class _Lane:
             raise TrajectoryError(f"episode {self.episode.number}: expected a seed before it, got none")
         return max(seeded)
 
-    def _operations(self, number: int) -> Any:
+    def _operations(self, number: int) -> Array:
         found = self.run.chunks.array(number, "steps/op")
         if found is None:
             raise TrajectoryError(f"chunk {number}: expected a column steps/op, got none")

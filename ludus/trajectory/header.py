@@ -16,6 +16,7 @@ from ludus.core.spec import WrapperSpec, read_fields
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.spaces import Space, describe, find_models, from_description
 from ludus.spaces.description import SPEC_JSON
+from ludus.trajectory.event import Data
 
 __all__ = ["LEVELS", "Level", "RunHeader", "header_of", "read_header", "running_versions", "source_hash"]
 
@@ -41,21 +42,21 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     batched: bool
     autoreset_mode: str = ""
     executor: str = ""
-    spec: dict[str, Any] | None = None
+    spec: Data | None = None
     """The spec of one environment, or of one lane; None where it cannot be written, and `unspecified` says why."""
     unspecified: str = ""
-    wrappers: list[dict[str, Any]] = msgspec.field(default_factory=list[dict[str, Any]])
+    wrappers: list[Data] = msgspec.field(default_factory=list[Data])
     """Those around the whole batch, the innermost first."""
     planned: bool = False
     """Whether a plan says how autoreset begins episodes."""
-    observation_space: dict[str, Any]
-    action_space: dict[str, Any]
+    observation_space: Data
+    action_space: Data
     info: list[str] = msgspec.field(default_factory=list[str])
     """The keys of infos that have columns: `steps/info.0` is the first of them."""
     rules: str = ""
     """BLAKE2 over the source files of the environment and its wrappers; empty where they are not in this process."""
     versions: dict[str, str] = msgspec.field(default_factory=dict[str, str])
-    metadata: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    metadata: Data = msgspec.field(default_factory=Data)
     """What the caller added: agent, licence, anything that is JSON."""
 
     def __post_init__(self) -> None:
@@ -80,7 +81,7 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
         except (LudusError, TypeError, ValueError) as error:
             raise TrajectoryError(f"run.json: expected wrappers, got {shorten(self.wrappers)}: {error}") from error
 
-    def space(self, name: Literal["observation", "action"]) -> Space[Any]:
+    def space(self, name: Literal["observation", "action"]) -> Space[object]:
         """The space of one lane, over the author's classes where this process has them; else raises TrajectoryError."""
         data = self.observation_space if name == "observation" else self.action_space
         try:
@@ -89,9 +90,7 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
             raise TrajectoryError(f"run.json: expected the space of {name}s, got {shorten(data)}: {error}") from error
 
 
-def header_of(
-    env: AnyEnv, level: Level, *, info: Sequence[str] = (), metadata: dict[str, Any] | None = None
-) -> RunHeader:
+def header_of(env: AnyEnv, level: Level, *, info: Sequence[str] = (), metadata: Data | None = None) -> RunHeader:
     """The header of a run of this environment or batch."""
     batched = bool(env.batch_shape)
     spec, wrappers, why = _specs(env)
@@ -123,10 +122,10 @@ def read_header(data: bytes) -> RunHeader:
         raise TrajectoryError(f"run.json: expected the header of a run, got {shorten(data[:60])}: {error}") from error
 
 
-def _specs(env: AnyEnv) -> tuple[dict[str, Any] | None, list[dict[str, Any]], str]:
+def _specs(env: AnyEnv) -> tuple[Data | None, list[Data], str]:
     """The spec of one lane, the wrappers around a batch, and why there is none."""
     bottom = env.unwrapped if isinstance(env, VectorEnv) else env
-    layers: list[Wrapper[Any, Any, Any, Any]] = []
+    layers: list[Wrapper[object, Any, object, Any]] = []
     if isinstance(env, VectorEnv):
         layers = [layer for layer in env._layers() if isinstance(layer, Wrapper)]  # pyright: ignore[reportPrivateUsage]
     if bottom.spec is None:
@@ -162,7 +161,7 @@ def source_hash(env: AnyEnv) -> str:
     Modules of Ludus's own ground (`core`, `vector`, `kernels` …) are what `versions` stand for, and left out. Nothing
     is imported: of an environment that runs elsewhere the source is not looked for.
     """
-    classes: list[Any] = [type(layer) for layer in env._layers()]  # pyright: ignore[reportPrivateUsage]
+    classes: list[object] = [type(layer) for layer in env._layers()]  # pyright: ignore[reportPrivateUsage]
     entry = None if env.unwrapped.spec is None else env.unwrapped.spec.entry_point
     if isinstance(entry, str):
         module, _, name = entry.partition(":")

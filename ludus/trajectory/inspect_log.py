@@ -21,6 +21,7 @@ from ludus.spaces import Text
 from ludus.spaces.kinds import is_dict, is_list
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES
 from ludus.trajectory.event import (
+    Data,
     EventValue,
     Failure,
     LimitReached,
@@ -72,7 +73,7 @@ def from_inspect(log: str | os.PathLike[str], path: str | os.PathLike[str], *, s
         raise TrajectoryError(f"{log}: expected a log of Inspect, got {error}") from error
 
 
-def _json(file: zipfile.ZipFile, name: str) -> dict[str, Any]:
+def _json(file: zipfile.ZipFile, name: str) -> Data:
     try:
         found = msgspec.json.decode(_bytes(file, file.getinfo(name)))
     except (msgspec.DecodeError, UnicodeError, KeyError, RecursionError, zstandard.ZstdError) as error:
@@ -107,11 +108,11 @@ def _episode(sample: dict[str, object], score: str | None) -> ImportedEpisode:
         raise TrajectoryError(f"sample {shorten(sample.get('id'))}: expected one of Inspect's, got {error}") from error
 
 
-def _read(sample: dict[str, Any], score: str | None) -> ImportedEpisode:
-    attachments: dict[str, Any] = sample.get("attachments") or {}
+def _read(sample: Data, score: str | None) -> ImportedEpisode:
+    attachments: Data = sample.get("attachments") or {}
     actions: list[str] = []
     events: list[tuple[int, float, EventValue]] = []
-    messages: list[dict[str, Any]] = sample.get("messages") or []
+    messages: list[Data] = sample.get("messages") or []
     for message in messages:
         values = list(_message(message, attachments))
         if message.get("role") == "assistant":
@@ -119,7 +120,7 @@ def _read(sample: dict[str, Any], score: str | None) -> ImportedEpisode:
         events += [(len(actions), 0.0, value) for value in values]
     actions = actions or [""]
     seconds = _seconds(sample)
-    scores: dict[str, Any] = sample.get("scores") or {}
+    scores: Data = sample.get("scores") or {}
     events += [(len(actions), seconds, value) for value in _end(sample, scores)]
     worth = _worth(scores, score)
     error, limit = sample.get("error"), sample.get("limit")
@@ -135,14 +136,14 @@ def _read(sample: dict[str, Any], score: str | None) -> ImportedEpisode:
     )
 
 
-def _message(message: dict[str, Any], attachments: dict[str, Any]) -> Iterator[EventValue]:
+def _message(message: Data, attachments: Data) -> Iterator[EventValue]:
     role, content = str(message.get("role")), message.get("content")
     parts: list[Any] = content if is_list(content) else [{"type": "text", "text": content or ""}]
     told = [_text(one.get("reasoning"), attachments) for one in parts if one.get("type") == "reasoning"]
     text = "".join(_text(one.get("text"), attachments) for one in parts if one.get("type") == "text")
     yield from (Reasoning(one) for one in told)
     if role == "tool":
-        error: dict[str, Any] = message.get("error") or {}
+        error: Data = message.get("error") or {}
         yield ToolResult(str(message.get("tool_call_id") or ""), text, str(error.get("message", "")))
     else:
         yield Message(role, text)
@@ -155,9 +156,9 @@ def _text(value: object, attachments: dict[str, object]) -> str:
     return str(attachments.get(text[len(ATTACHMENT) :], text)) if text.startswith(ATTACHMENT) else text
 
 
-def _end(sample: dict[str, Any], scores: dict[str, Any]) -> Iterator[EventValue]:
+def _end(sample: Data, scores: Data) -> Iterator[EventValue]:
     """What is known of a sample as a whole."""
-    used: dict[str, dict[str, Any]] = sample.get("model_usage") or {}
+    used: dict[str, Data] = sample.get("model_usage") or {}
     for model, usage in used.items():
         numbers = [int(usage.get(name) or 0) for name in ("input_tokens", "output_tokens", "input_tokens_cache_read")]
         yield ModelUsage(model, *numbers, cost_usd=usage.get("total_cost"))
@@ -171,7 +172,7 @@ def _end(sample: dict[str, Any], scores: dict[str, Any]) -> Iterator[EventValue]
         yield Failure("inspect", str(error.get("message")), str(error.get("traceback") or ""))
 
 
-def _worth(scores: dict[str, Any], name: str | None) -> float | None:
+def _worth(scores: Data, name: str | None) -> float | None:
     if name is not None and name not in scores:
         return None
     chosen = scores.get(name) if name is not None else next(iter(scores.values()), None)

@@ -1,10 +1,12 @@
 """Digests of what each lane of a batch has seen, all lanes at once: the numbers that `RowDigest` gives lane by lane."""
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
+from ludus.spaces import Space
+from ludus.spaces.array_space import Array
 from ludus.trajectory.digest import FACTOR, GROUP, RowDigest, digest_keys
 from ludus.trajectory.values import ValueColumns
 
@@ -24,9 +26,9 @@ class LaneDigest:
     True
     """
 
-    def __init__(self, space: Any, lanes: int, *, compiled: bool = False) -> None:
+    def __init__(self, space: Space[object], lanes: int, *, compiled: bool = False) -> None:
         self.lanes = lanes
-        self._compiled: Any = None
+        self._compiled: Callable[[Array, Words], Words] | None = None
         if compiled:
             from ludus.kernels.tally import lane_numbers  # with the compiler, which a compiled batch has loaded already
 
@@ -36,7 +38,7 @@ class LaneDigest:
         self._keys = digest_keys()
         self._halves = self._keys.view(U32)
 
-    def of(self, observation: Any) -> Words:
+    def of(self, observation: object) -> Words:
         """The number of each lane of a batch's observation."""
         arrays, objects = self._columns.take(observation)
         if objects:
@@ -58,7 +60,7 @@ class LaneDigest:
             total = self._added(total, self._as_words(arrays[name]))
         return total
 
-    def _as_words(self, array: object) -> Any:
+    def _as_words(self, array: object) -> Array:
         """The halves of each lane's words, filled up with zeros."""
         flat = np.ascontiguousarray(array).reshape(self.lanes, -1)
         if flat.itemsize * flat.shape[1] % 8 == 0:
@@ -68,7 +70,7 @@ class LaneDigest:
         padded[:, : octets.shape[1]] = octets
         return padded.view(U32)
 
-    def _added(self, total: Words, halves: Any) -> Words:
+    def _added(self, total: Words, halves: Array) -> Words:
         for begin in range(0, halves.shape[1], 2 * GROUP):
             part = halves[:, begin : begin + 2 * GROUP]
             sums = part + self._halves[: part.shape[1]]

@@ -2,13 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ludus.spaces.shown import shown
 from ludus.trajectory.episode import RecordedEpisode
-from ludus.trajectory.event import Message, Reasoning, ToolCall, ToolResult
+from ludus.trajectory.event import Data, Message, Reasoning, ToolCall, ToolResult
 from ludus.trajectory.run import Run
 
 __all__ = ["messages_of", "to_jsonl"]
@@ -16,7 +15,7 @@ __all__ = ["messages_of", "to_jsonl"]
 ASSISTANT = ("assistant", "agent")
 
 
-def messages_of(episode: RecordedEpisode) -> list[dict[str, Any]]:
+def messages_of(episode: RecordedEpisode) -> list[Data]:
     """What was said in an episode, as chat formats have it: tool calls are their assistant's, results follow them.
 
     >>> import ludus, tempfile
@@ -30,7 +29,7 @@ def messages_of(episode: RecordedEpisode) -> list[dict[str, Any]]:
     >>> messages_of(Run.open(path)[0])[1]["tool_calls"][0]["function"]
     {'name': 'move', 'arguments': '{"by":1}'}
     """
-    found: list[dict[str, Any]] = []
+    found: list[Data] = []
     for event in episode.events:
         value = event.value
         if isinstance(value, Message):
@@ -73,16 +72,16 @@ def to_jsonl(run: Run, path: str | os.PathLike[str], *, masked: bool = False) ->
     return count
 
 
-def _assistant(found: list[dict[str, object]]) -> dict[str, Any]:
+def _assistant(found: list[dict[str, object]]) -> Data:
     """The assistant's message that a call belongs to: the last one, if nobody has spoken since."""
     if not found or found[-1]["role"] != "assistant":
         found.append({"role": "assistant", "content": ""})
     return found[-1]
 
 
-def _with_reasoning(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_reasoning(found: list[Data]) -> list[Data]:
     """Thoughts are part of the assistant's message that follows them."""
-    joined: list[dict[str, Any]] = []
+    joined: list[Data] = []
     for one in found:
         before = joined[-1] if joined else {}
         if (

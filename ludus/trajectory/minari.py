@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from ludus.core import Outcome
 from ludus.core.foreign_file import open_foreign_file, read_foreign_file
 from ludus.errors import LudusError, MissingExtra, TrajectoryError, shorten
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Text, Tuple
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_dict, is_list, is_tuple
 from ludus.spaces.shown import shown
 from ludus.trajectory.episode import RecordedEpisode
+from ludus.trajectory.event import Data
 from ludus.trajectory.imported_episode import ImportedEpisode, imported_header, write_imported
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import outcome_of
@@ -89,7 +92,7 @@ def _write_episode(group: Any, number: int, episode: RecordedEpisode) -> None:
         group.create_dataset(name, data=column)
 
 
-def _write_values(group: Any, name: str, values: Any) -> None:
+def _write_values(group: Any, name: str, values: object) -> None:
     """Values with a row in front, in the structure of their space, as groups and datasets."""
     if is_tuple(values):
         values = {f"_index_{place}": one for place, one in enumerate(values)}
@@ -103,7 +106,7 @@ def _write_values(group: Any, name: str, values: Any) -> None:
         group.create_dataset(name, data=values)
 
 
-def _write_space(space: Space[object]) -> dict[str, Any]:
+def _write_space(space: Space[object]) -> dict[str, object]:
     match space:
         case Box():
             bounds = {"low": space.low.tolist(), "high": space.high.tolist()}
@@ -137,10 +140,10 @@ def from_minari(folder: str | os.PathLike[str], path: str | os.PathLike[str]) ->
     """
     data = Path(folder, "data") if Path(folder, "data", METADATA).exists() else Path(folder)
     try:
-        metadata: dict[str, Any] = json.loads(read_foreign_file(data / METADATA, MAX_METADATA_BYTES))
+        metadata: Data = json.loads(read_foreign_file(data / METADATA, MAX_METADATA_BYTES))
         spaces = [_read_space(json.loads(metadata[f"{name}_space"])) for name in ("observation", "action")]
         kind, count = metadata["data_format"], int(metadata["total_episodes"])
-        about: dict[str, Any] = metadata.get("ludus") or {}
+        about: Data = metadata.get("ludus") or {}
         told = {"dataset_id": str(metadata.get("dataset_id", "")), "minari": str(metadata.get("minari_version", ""))}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, LudusError) as error:
         raise TrajectoryError(f"{folder}: expected a dataset of Minari, got {error!r}") from error
@@ -195,7 +198,7 @@ class _Reader:
         ]
         return columns.split(rebuilt(columns.space, leaves), count)
 
-    def _leaf(self, space: Space[Any], node: Any) -> Any:
+    def _leaf(self, space: Space[object], node: Any) -> object:
         if isinstance(space, Text):
             return [one.decode("utf-8") if isinstance(one, bytes) else str(one) for one in node[()]]
         if self.jpeg and _is_picture(space):
@@ -203,7 +206,7 @@ class _Reader:
         return np.asarray(node[()], getattr(space, "dtype", None))
 
 
-def _nodes(space: Space[Any], node: Any) -> Iterator[Any]:
+def _nodes(space: Space[object], node: object) -> Iterator[object]:
     """The datasets of a value, in the order of the leaves of its space."""
     if isinstance(space, Dict):
         for key, one in space.spaces.items():
@@ -228,7 +231,7 @@ def _inside(group: Any, name: str) -> Any:
     return node
 
 
-def _picture(data: bytes, shape: tuple[int, ...]) -> Any:
+def _picture(data: bytes, shape: tuple[int, ...]) -> Array:
     """The pixels of a JPEG, which has the size that its space says."""
     pictures = _package("from_minari", "PIL.Image", "video")
     try:
@@ -248,7 +251,7 @@ def _is_picture(space: Space[object]) -> bool:
     return large and bool((space.low == 0).all() and (space.high == 255).all())
 
 
-def _read_space(data: dict[str, Any]) -> Space[Any]:
+def _read_space(data: Data) -> Space[object]:
     match data["type"]:
         case "Box":
             dtype = np.dtype(data["dtype"])
@@ -270,11 +273,11 @@ def _read_space(data: dict[str, Any]) -> Space[Any]:
             raise TrajectoryError(f"space: expected one of Minari's seven, got {shorten(other)}")
 
 
-def _h5py(what: str) -> Any:
+def _h5py(what: str) -> ModuleType:
     return _package(what, "h5py", "minari")
 
 
-def _package(what: str, name: str, extra: str) -> Any:
+def _package(what: str, name: str, extra: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as error:

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -21,9 +22,11 @@ from ludus.core.foreign_file import open_foreign_file
 from ludus.errors import LudusError, MissingExtra, TrajectoryError
 from ludus.spaces import Space, Text
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_list
 from ludus.spaces.plain import decode_value, encode_value
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES
 from ludus.trajectory.episode import RecordedEpisode
+from ludus.trajectory.event import Data
 from ludus.trajectory.header import RunHeader, read_header
 from ludus.trajectory.imported_episode import ImportedEpisode, write_imported
 from ludus.trajectory.run import Run
@@ -56,7 +59,7 @@ def to_parquet(run: Run, folder: str | os.PathLike[str], *, masked: bool = False
     target = Path(folder)
     target.mkdir(parents=True)
     about = {HEADER: msgspec.json.encode(run.header)}
-    writer: Any = None
+    writer = None
     try:
         for group in _groups(chosen):
             table = arrow.table(_step_columns(run, group, arrow)).replace_schema_metadata(about)
@@ -81,14 +84,14 @@ def _groups(episodes: list[RecordedEpisode]) -> Iterator[list[RecordedEpisode]]:
         yield group
 
 
-def _step_columns(run: Run, group: list[RecordedEpisode], arrow: object) -> dict[str, Any]:
+def _step_columns(run: Run, group: list[RecordedEpisode], arrow: ModuleType) -> dict[str, object]:
     lengths = [episode.length for episode in group]
     last = np.zeros(sum(lengths), np.bool_)
     last[np.cumsum(lengths) - 1] = True
     flags = {
         name: last & np.repeat([getattr(one, name) for one in group], lengths) for name in ("terminated", "truncated")
     }
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "episode": np.repeat([episode.number for episode in group], lengths),
         "step": np.concatenate([np.arange(length) for length in lengths]),
     }
@@ -101,8 +104,8 @@ def _step_columns(run: Run, group: list[RecordedEpisode], arrow: object) -> dict
     return found | flags
 
 
-def _episode_columns(run: Run, chosen: list[RecordedEpisode], arrow: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _episode_columns(run: Run, chosen: list[RecordedEpisode], arrow: ModuleType) -> dict[str, object]:
+    found: dict[str, object] = {
         name: [getattr(one, name) for one in chosen] for name in ("lane", "length", "terminated", "truncated", "seed")
     }
     found["episode"] = [one.number for one in chosen]
@@ -117,7 +120,7 @@ def _episode_columns(run: Run, chosen: list[RecordedEpisode], arrow: Any) -> dic
     return found
 
 
-def _cells(parts: list[Any], space: Space[Any] | None, arrow: Any) -> Any:
+def _cells(parts: list[Any], space: Space[object] | None, arrow: ModuleType) -> object:
     """Parts of a column as one of Arrow's."""
     if isinstance(parts[0], list):
         rows = [one for part in parts for one in part]
@@ -157,7 +160,7 @@ def from_parquet(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -
         raise TrajectoryError(f"{folder}: expected a run as Parquet, got {error}") from error
 
 
-def _rows(table: Any) -> Iterator[dict[str, Any]]:
+def _rows(table: Any) -> Iterator[Data]:
     """Rows by and by: a file of kilobytes may have billions that are equal."""
     for batch in table.iter_batches(batch_size=GROUP_EPISODES):
         yield from batch.to_pylist()
@@ -178,10 +181,10 @@ class _Reader:
         self.observed = ValueColumns(header.space("observation"), "observation", None)
         self.acted = ValueColumns(header.space("action"), "action", None)
 
-    def episodes(self, rows: Iterator[dict[str, Any]]) -> Iterator[ImportedEpisode]:
+    def episodes(self, rows: Iterator[Data]) -> Iterator[ImportedEpisode]:
         """Each row with the steps that are next: they are in the same order."""
         batches = self._batches()
-        waiting: dict[str, Any] = {}
+        waiting: Data = {}
         for row in rows:
             while not waiting or len(waiting["episode"]) < row["length"]:
                 more = next(batches)
@@ -193,7 +196,7 @@ class _Reader:
                 raise TrajectoryError(f"steps of episode {row['episode']}: expected as many as its length, got others")
             yield self._episode(row, own)
 
-    def _batches(self) -> Iterator[dict[str, Any]]:
+    def _batches(self) -> Iterator[Data]:
         for batch in self.steps.iter_batches(batch_size=GROUP_STEPS):
             yield {name: self._column(name, batch.column(name)) for name in batch.schema.names}
         raise TrajectoryError("steps: expected those of all episodes, got fewer")
@@ -207,15 +210,15 @@ class _Reader:
             rows = column.to_pylist()
             return rows if isinstance(space, Text) else [json.loads(one) for one in rows]
         flat = column.flatten() if space.shape else column
-        return flat.to_numpy(zero_copy_only=False).astype(space.dtype).reshape(len(column), *space.shape)
+        return flat.to_numpy(zero_copy_only=False).astype(space.dtype).reshape(len(column), *(space.shape or ()))
 
-    def _space(self, name: str) -> Any:
+    def _space(self, name: str) -> Space[object] | None:
         for columns in (self.observed, self.acted):
             if name in columns.names:
                 return columns.leaf_spaces[columns.names.index(name)]
         return None
 
-    def _episode(self, row: dict[str, Any], own: dict[str, Any]) -> ImportedEpisode:
+    def _episode(self, row: Data, own: Data) -> ImportedEpisode:
         observations = None
         if self.full:
             last = {name: self._last(name, row[FINAL + name]) for name in self.observed.names}
@@ -238,25 +241,25 @@ class _Reader:
             read,
         )
 
-    def _last(self, name: str, value: object) -> Any:
-        space = self._space(name)
+    def _last(self, name: str, value: object) -> Array | list[Any]:
+        space: Any = self._space(name)
         if isinstance(value, str):
             return [value if isinstance(space, Text) else json.loads(value)]
         return np.asarray(value, space.dtype).reshape(1, *space.shape)
 
 
-def _check_size(row: dict[str, Any], waiting: dict[str, Any]) -> None:
+def _check_size(row: Data, waiting: Data) -> None:
     """Whether steps of an episode that are not all there yet are more than one member of a run may hold."""
     size = sum(getattr(column, "nbytes", len(column)) for column in waiting.values())
     if len(waiting["episode"]) < row["length"] and size > MEMBER_LIMIT_BYTES:
         raise TrajectoryError(f"episode {row['episode']}: expected at most {MEMBER_LIMIT_BYTES} bytes, got more")
 
 
-def _joined(a: Any, b: Any) -> Any:
-    return a + b if isinstance(a, list) else np.concatenate([a, b])
+def _joined(a: Any, b: Any) -> Array | list[Any]:
+    return a + b if is_list(a) else np.concatenate([a, b])
 
 
-def _package(name: str) -> Any:
+def _package(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as error:

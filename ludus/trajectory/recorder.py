@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ludus.core import AutoresetMode, EnvSpec, Info, Outcome, Step, Wrapper
-from ludus.core.env import AnyEnv
+from ludus.core import AutoresetMode, Env, EnvSpec, Info, Outcome, Step, Wrapper
+from ludus.core.env import ActT, Metadata, ObsT
 from ludus.core.fork import Lanes
 from ludus.core.options import Options
 from ludus.core.wrapper import SomeLanes
@@ -27,7 +28,7 @@ from ludus.seeding import Seed, np_random
 from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_array
 from ludus.spaces.plain import encode_value
-from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, StepRow
+from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, StepRow, Values
 from ludus.trajectory.digest import RowDigest
 from ludus.trajectory.event import EventValue, Failure, stored
 from ludus.trajectory.header import LEVELS, Level, header_of
@@ -45,7 +46,7 @@ __all__ = ["Recorder"]
 FINAL = ("final_obs", "_final_obs")
 
 
-class Recorder(Wrapper[Any, Any, Any, Any]):
+class Recorder(Wrapper[ObsT, ActT, ObsT, ActT]):
     """Records an environment or a batch into a new file; `close` finishes it, and a kill loses at most a second.
 
     `level` is how much is kept: "seeds" is enough to compute everything again, "steps" adds rewards, flags and the
@@ -75,12 +76,12 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     def __init__(
         self,
-        env: AnyEnv,
+        env: Env[ObsT, ActT],
         path: str | os.PathLike[str],
         level: Level = "seeds",
         *,
         info: Sequence[str] | None = None,
-        metadata: dict[str, Any] | None = None,
+        metadata: Metadata | None = None,
     ) -> None:
         super().__init__(env)
         if level not in LEVELS:
@@ -90,15 +91,10 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         self._batched = batched
         self._lanes: int = env.batch_shape[0] if batched else 1
         mode = self.autoreset_mode if batched else AutoresetMode.DISABLED
-        below: Any = env
-        self._observed = ValueColumns(
-            below.single_observation_space if batched else env.observation_space,
-            "observation",
-            self._lanes if batched else None,
-        )
-        self._acted = ValueColumns(
-            below.single_action_space if batched else env.action_space, "action", self._lanes if batched else None
-        )
+        lanes = self._lanes if batched else None
+        seen = self.single_observation_space if batched else env.observation_space
+        self._observed = ValueColumns(seen, "observation", lanes)
+        self._acted = ValueColumns(self.single_action_space if batched else env.action_space, "action", lanes)
         self._info_keys = tuple(info or ())
         self._whole_infos = level == "full" and info is None
         if level == "seeds" and self._info_keys:
@@ -126,7 +122,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         return CompiledTally(self._tracker, self._writer, self._acted.space, steps=self.level == "steps")
 
     @property
-    def path(self) -> Any:
+    def path(self) -> Path:
         """The file."""
         return self._writer.path
 
@@ -137,7 +133,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     # --- the episode ---
 
-    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Reset below. The first reset is seeded, from the system where the caller does not: it has to be replayed."""
         self._writer.check()
         begins = isinstance(self.env, SomeLanes) and self.env.begins
@@ -152,9 +148,9 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         self._take_reset(observation, info, (seed, options), begins=begins)
         return observation, info
 
-    def _take_reset(self, observation: Any, info: Info, asked: tuple[Any, Any], *, begins: bool) -> None:
+    def _take_reset(self, observation: ObsT, info: Info, asked: tuple[object, Options | None], *, begins: bool) -> None:
         seed, options = asked
-        mask: Any = None if options is None else options.get("reset_mask")
+        mask: Array | None = None if options is None else options.get("reset_mask")
         arrays, objects = self._seen(observation, info)
         arrays |= self._acted.zeros()
         if self.level != "seeds":
@@ -166,7 +162,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         self._writer.put(StepRow(AUTORESET if begins else RESET, arrays, objects, lanes, written, None, plans))
         self._tracker.begin(self._writer.row - 1, lanes, self._writer.ended)
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT]:
         """Step below, and take the row."""
         try:
             step = self.env.step(action)
@@ -177,7 +173,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
             self._take_step(action, step)
         return step
 
-    def _take_step(self, action: Any, step: Step[Any]) -> None:
+    def _take_step(self, action: ActT, step: Step[ObsT]) -> None:
         observation, reward, terminated, truncated, info = step
         arrays, objects = self._seen(observation, info)
         acted, said = self._acted.take(action)
@@ -233,7 +229,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
             writer.put(StepRow(RESTORE, self._acted.zeros(), {}))
             self._tracker.begin(writer.row - 1, None, writer.ended)
 
-    def fork(self, lanes: Lanes | None = None) -> Any:
+    def fork(self, lanes: Lanes | None = None) -> NoReturn:
         """Refused: two batches cannot write one file."""
         raise InvalidType(
             "fork: expected a batch that is not recorded, got a Recorder; fork `env.env`, record that anew"
@@ -241,12 +237,13 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
 
     # --- rows ---
 
-    def _seen(self, observation: Any, info: Info) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _seen(self, observation: ObsT, info: Info) -> tuple[Values, dict[str, object]]:
         """What a row has of the observation and the info, as the level asks for it."""
-        taken, objects = self._observed.take(observation)
-        arrays: dict[str, Any] = dict(taken)
+        taken, plain = self._observed.take(observation)
+        arrays, objects = Values(taken), dict[str, object](plain)
         if self.level != "full":
-            arrays, objects = {"seen": np.uint64(self._digest.of(self._observed.parts(taken, objects)))}, {}
+            seen = np.uint64(self._digest.of(self._observed.parts(taken, plain)))
+            arrays, objects = Values(seen=seen), dict[str, object]()
         if self.level == "seeds":
             return arrays, objects
         for place, key in enumerate(self._info_keys):
@@ -256,7 +253,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
             objects["info"] = self._plain_info(info)
         return arrays, objects
 
-    def _plain_info(self, info: Info) -> Any:
+    def _plain_info(self, info: Info) -> object:
         try:
             if self._batched:
                 return write_infos({key: one for key, one in info.items() if key not in FINAL}, encode_value)
@@ -264,7 +261,7 @@ class Recorder(Wrapper[Any, Any, Any, Any]):
         except LudusError as error:
             raise TrajectoryError(f"{error}; name the keys to keep: Recorder(…, info=['key'])") from error
 
-    def _finals(self, info: Info) -> Any:
+    def _finals(self, info: Info) -> tuple[Array, list[Array]] | None:
         if self._tracker.mode is not AutoresetMode.SAME_STEP or "final_obs" not in info:
             return None
         lanes = np.flatnonzero(info["_final_obs"])
@@ -291,15 +288,15 @@ def _flag(value: object) -> Array:
     return np.array([value], np.bool_)
 
 
-def _plain_seed(seed: Any) -> Any:
+def _plain_seed(seed: object) -> object:
     """The seed of a reset as plain data: a number, or one for each lane."""
     each: Any = seed
     if is_array(seed) or (isinstance(seed, Sequence) and not isinstance(seed, str | bytes)):
         return [None if one is None else encode_value(int(one)) for one in each]
-    return None if seed is None else encode_value(int(seed))
+    return None if seed is None else encode_value(int(each))
 
 
-def _plain_options(options: Options | None) -> Any:
+def _plain_options(options: Options | None) -> object:
     """The options of a reset, its mask left out, as plain data; raises CodecError for what is none."""
     rest = {key: one for key, one in (options or {}).items() if key != "reset_mask"}
     return encode_value(rest, "options") if rest else None

@@ -14,7 +14,7 @@ from ludus.core.env import AnyEnv
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_list
-from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP
+from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, Values
 from ludus.trajectory.digest import RowDigest, chunk_digest
 from ludus.trajectory.header import Level, source_hash
 from ludus.trajectory.recorder import Recorder
@@ -190,17 +190,17 @@ class _Replayer:
                 return Replay(rows, done, different, "", changed)
         return Replay(rows, done, None, self.run_.missing and f"the file is {self.run_.missing}", changed)
 
-    def _rows(self, number: int) -> Iterator[dict[str, Any]]:
+    def _rows(self, number: int) -> Iterator[Values]:
         head = self.chunks.heads[number]
         names = [name for name in head.columns if name.startswith("steps/") and not name.startswith("steps/at_")]
-        columns: dict[str, Any] = {name[6:]: self.chunks.array(number, name) for name in names}
+        columns: Values = {name[6:]: self.chunks.array(number, name) for name in names}
         columns |= {name[6:]: self.chunks.objects(number, name) for name in head.objects}
         if "op" not in columns:
             raise TrajectoryError(f"chunk {number}: expected a column steps/op, got none")
         for place in range(head.rows):
             yield {name: column[place] for name, column in columns.items()}
 
-    def _execute(self, row: int, operation: int, columns: dict[str, object], mask: Array | None) -> Step[Any]:
+    def _execute(self, row: int, operation: int, columns: Values, mask: Array | None) -> Step[object]:
         batch: Any = self.env
         if operation == RESET:
             seed, options = self.run_.resets.get(row, (None, None))
@@ -224,7 +224,7 @@ class _Replayer:
         self.tracker.advance(row, (reward, terminated, truncated, {}), mask, self.ended)
         return Step(observation, reward, terminated, truncated, info)
 
-    def _action(self, columns: dict[str, Any]) -> Any:
+    def _action(self, columns: Values) -> object:
         if self.batched:
             return self.acted.whole(columns)
         return self.acted.one({name: columns[name][0] for name in self.acted.names if name in columns})
@@ -232,7 +232,7 @@ class _Replayer:
     # --- comparing ---
 
     def _compare(
-        self, row: int, columns: dict[str, Any], step: Step[Any], numbers: Array, place: int
+        self, row: int, columns: Values, step: Step[object], numbers: Array, place: int
     ) -> ReplayDifference | None:
         arrays, objects = self.observed.take(step.observation)
         if "seen" in columns:

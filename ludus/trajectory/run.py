@@ -5,17 +5,19 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from hashlib import blake2b
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from ludus.core import Episode as PlannedReset
 from ludus.core import Info
 from ludus.core.info import lane_info
+from ludus.core.options import Options
 from ludus.errors import LudusError, TrajectoryError, shorten
 from ludus.spaces.array_space import Array
-from ludus.spaces.kinds import is_list
+from ludus.spaces.kinds import is_dict, is_list
 from ludus.spaces.plain import decode_value
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES, Archive
 from ludus.trajectory.block import StoredReset
@@ -31,6 +33,10 @@ from ludus.wire.space_codec import SpaceCodec
 __all__ = ["Run"]
 
 HEADER_BYTES = 1 << 24
+
+
+Begun = tuple[int | list[int | None] | None, Options | None]
+"""The seed of a reset, one for each lane or one for all, and its options."""
 
 
 class Run:
@@ -88,7 +94,7 @@ class Run:
         return f"Run({self.path.name!r}: {name}, lanes={self.header.lanes}, level={self.level!r}, episodes={len(self)})"
 
     @property
-    def path(self) -> Any:
+    def path(self) -> Path:
         """The file."""
         return self._archive.path
 
@@ -138,12 +144,12 @@ class Run:
     # --- beside the columns ---
 
     @cached_property
-    def resets(self) -> dict[int, tuple[Any, dict[str, Any] | None]]:
+    def resets(self) -> dict[int, Begun]:
         """The seed and the options of each reset, by its row."""
         return {one.row: self._read_reset(one) for one in self.chunks.resets() if one.lane < 0}
 
     @cached_property
-    def planned(self) -> dict[tuple[int, int], tuple[object, dict[str, object] | None]]:
+    def planned(self) -> dict[tuple[int, int], Begun]:
         """The seed and the options of each episode that a plan began, by row and lane."""
         return {(one.row, one.lane): self._read_reset(one) for one in self.chunks.resets() if one.lane >= 0}
 
@@ -154,34 +160,41 @@ class Run:
     @cached_property
     def _plan(self) -> dict[tuple[int, int], PlannedReset]:
         found = [one for one in self.chunks.resets() if one.lane >= 0]
-        return {(one.lane, one.number): PlannedReset(*self._read_reset(one)) for one in found}
+        return {(one.lane, one.number): self._planned_reset(one) for one in found}
 
-    def _read_reset(self, one: StoredReset) -> tuple[Any, dict[str, Any] | None]:
+    def _planned_reset(self, one: StoredReset) -> PlannedReset:
+        seed, options = self._read_reset(one)
+        return PlannedReset(None if isinstance(seed, list) else seed, options)
+
+    def _read_reset(self, one: StoredReset) -> Begun:
         try:
-            seed: Any = one.seed
-            seeds = [decode_value(each) for each in seed] if is_list(seed) else decode_value(seed)
-            return seeds, decode_value(one.options, "options")
+            given = one.seed
+            seeds = [decode_value(each) for each in given] if is_list(given) else decode_value(given)
+            options = decode_value(one.options, "options")
         except LudusError as error:
             raise TrajectoryError(f"reset in row {one.row}: {error}") from error
+        for seed in seeds if is_list(seeds) and one.lane < 0 else (seeds,):
+            if seed is not None and (not isinstance(seed, int) or seed < 0):
+                raise TrajectoryError(f"reset in row {one.row}: expected a seed, got {shorten(seed)}")
+        if options is not None and not is_dict(options):
+            raise TrajectoryError(f"reset in row {one.row}: expected options by name, got {shorten(options)}")
+        return seeds, options
 
-    def beginning(self, row: int, lane: int) -> tuple[int | None, dict[str, Any] | None]:
+    def beginning(self, row: int, lane: int) -> tuple[int | None, Options | None]:
         """The seed and the options with which a lane was begun in this row; None where its stream went on."""
         spans = self.chunks.spans(row, row + 1)
-        begun = next((self._begun(number) for number, _, _ in spans), dict[tuple[int, int], Any]())
-        if (row, lane) in begun:
-            return begun[row, lane]
-        seed, options = begun.get((row, -1), (None, None))
-        if is_list(seed):
+        begun = next((self._begun(number) for number, _, _ in spans), dict[tuple[int, int], Begun]())
+        planned = begun.get((row, lane))
+        seed, options = begun.get((row, -1), (None, None)) if planned is None else planned
+        if isinstance(seed, list):
             if lane >= len(seed):
                 raise TrajectoryError(f"reset in row {row}: expected a seed for each lane, got {len(seed)}")
             return seed[lane], options
-        if seed is not None and (not isinstance(seed, int) or seed < 0):
-            raise TrajectoryError(f"reset in row {row}: expected a seed, got {shorten(seed)}")
-        return (None if seed is None else seed + lane), options
+        return (seed if seed is None or planned is not None else seed + lane), options
 
-    def _begun(self, number: int) -> dict[tuple[int, int], tuple[Any, dict[str, Any] | None]]:
+    def _begun(self, number: int) -> dict[tuple[int, int], Begun]:
         """The resets of one chunk, by row and lane; -1 is all of them."""
-        kept: dict[int, dict[tuple[int, int], Any]] = self.__dict__.setdefault("_begun_kept", {})
+        kept: dict[int, dict[tuple[int, int], Begun]] = self.__dict__.setdefault("_begun_kept", {})
         if number not in kept:
             kept[number] = {(one.row, one.lane): self._read_reset(one) for one in self.chunks.resets_of(number)}
         return kept[number]

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -118,7 +117,7 @@ def _has_infos(chosen: list[RecordedEpisode]) -> bool:
 
 def _copy(episode: RecordedEpisode, writer: RunWriter, header: RunHeader) -> None:
     run, first = episode.run, writer.row
-    seen: Any = [None] * (episode.length + 1)
+    seen: list[object] = [None] * (episode.length + 1)
     if header.level == "full":
         seen = run.observed.split(episode.observations, episode.length + 1)
     acted = run.acted.split(episode.actions, episode.length)
@@ -127,7 +126,7 @@ def _copy(episode: RecordedEpisode, writer: RunWriter, header: RunHeader) -> Non
     none = np.zeros(1, np.bool_)
     for place in range(episode.length + 1):
         arrays, objects = run.observed.take(seen[place]) if header.level == "full" else ({}, {})
-        moved = run.acted.take(acted[place - 1]) if place else (run.acted.zeros(), dict[str, list[Any]]())
+        moved = run.acted.take(acted[place - 1]) if place else (run.acted.zeros(), dict[str, list[object]]())
         arrays, objects = arrays | moved[0], {**objects, **moved[1]}
         last = place == episode.length
         if rewards is not None:

@@ -1,8 +1,7 @@
 """`EpisodeTracker`: which episode each lane is in, and a row for each that ends; whole columns at a time."""
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Info, Outcome
 from ludus.errors import ContractViolation, InvalidArgument
@@ -54,7 +53,7 @@ class Ended:
         starts: Array,
         lengths: Array,
         returns: Array,
-        codes: tuple[Any, Any, Any] = (False, False, 0),
+        codes: tuple[Array | bool, Array | bool, npt.ArrayLike] = (False, False, 0),
     ) -> None:
         """Take episodes that ended in one row."""
         first, end = self.count, self.count + len(lanes)
@@ -179,7 +178,7 @@ class EpisodeTracker:
             self.left_out = np.zeros(self.lanes, np.int64)
         self.left_out += lanes
 
-    def told(self, info: Info, lanes: Array) -> Any:
+    def told(self, info: Info, lanes: Array) -> Array | list[int] | int:
         """The outcomes that the last infos told, where any did; 0 for what the flags say."""
         told = info.get("final_info", info) if self.mode is SAME_STEP else info
         if "outcome" not in told:

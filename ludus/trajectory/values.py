@@ -1,6 +1,6 @@
 """Values of a space as columns: an array for each leaf of fixed shape, plain data for anything else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -39,12 +39,12 @@ class ValueColumns:
 
     # --- taking apart ---
 
-    def take(self, value: Any) -> tuple[dict[str, Array], dict[str, list[Any]]]:
+    def take(self, value: object) -> tuple[dict[str, Array], dict[str, list[object]]]:
         """The arrays of a value and the plain data of its other leaves, each with a lane in front."""
         if self._one_array and self.lanes is not None and type(value) is np.ndarray:
             return {self.name: value}, {}
         arrays: dict[str, Array] = {}
-        objects: dict[str, list[Any]] = {}
+        objects: dict[str, list[object]] = {}
         for name, codec, leaf in zip(self.names, self._codecs, self._leaves(value), strict=True):
             if codec is None:
                 arrays[name] = np.asarray(leaf) if self.lanes is not None else np.asarray(leaf)[None]
@@ -67,33 +67,36 @@ class ValueColumns:
             if array
         }
 
-    def final(self, values: list[Any]) -> list[Array] | None:
+    def final(self, values: Sequence[object]) -> list[Array] | None:
         """Leaves of some lanes' values, stacked; None where not all of them are arrays."""
         if self.object_names:
             return None
         taken = [self._leaves(one) for one in values]
         return [np.stack([np.asarray(one[place]) for one in taken]) for place in range(len(self.names))]
 
-    def parts(self, arrays: dict[str, Array], objects: dict[str, list[Any]]) -> list[Any]:
+    def parts(self, arrays: dict[str, Array], objects: dict[str, list[object]]) -> list[Array | bytes]:
         """What a digest is taken of, in the order of the leaves."""
         return [arrays[name] if name in arrays else msgspec.msgpack.encode(objects[name]) for name in self.names]
 
     # --- putting together ---
 
-    def one(self, row: dict[str, Any]) -> Any:
+    def one(self, row: Mapping[str, object]) -> Any:
         """The value of one lane from what its columns have in one row; raises TrajectoryError on what is none."""
         return self._together(row, self._array, lambda codec, data: codec.take(data))
 
-    def whole(self, row: dict[str, Any]) -> Any:
+    def whole(self, row: Mapping[str, object]) -> Any:
         """The value of all lanes of a batch; a column of other values is a list with one for each."""
         return self._together(row, _contiguous, lambda codec, data: tuple([codec.take(one) for one in data]))
 
-    def many(self, columns: dict[str, Any]) -> Any:
+    def many(self, columns: Mapping[str, object]) -> Any:
         """Values with a row in front: arrays as they are, lists of others, in the structure of the space."""
         return self._together(columns, _unchanged, lambda codec, data: [codec.take(one) for one in data])
 
     def _together(
-        self, columns: dict[str, object], array: Callable[[Any, Any], object], other: Callable[[Any, Any], object]
+        self,
+        columns: Mapping[str, object],
+        array: Callable[[Space[object], object], object],
+        other: Callable[[SpaceCodec, Any], object],
     ) -> Any:
         try:
             found = [
@@ -108,7 +111,7 @@ class ValueColumns:
         """The leaves of what `many` gave."""
         return leaves(self.space, values)
 
-    def split(self, values: Any, count: int) -> list[Any]:
+    def split(self, values: object, count: int) -> list[Any]:
         """What `many` gave, taken apart into one value for each row."""
         columns = leaves(self.space, values)
         short = [len(column) for column in columns if len(column) < count]
@@ -126,16 +129,16 @@ class ValueColumns:
         ]
 
     @staticmethod
-    def _array(space: Any, value: object) -> Any:
+    def _array(space: Space[object], value: object) -> object:
         array = np.asarray(value)
         return array.item() if not space.shape and space.dtype.kind in "iu" else array.copy()
 
 
-def _contiguous(space: object, array: object) -> Any:
+def _contiguous(space: object, array: object) -> Array:
     del space
     return np.ascontiguousarray(array)
 
 
-def _unchanged(space: object, array: object) -> Any:
+def _unchanged(space: object, array: object) -> object:
     del space
     return array

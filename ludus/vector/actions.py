@@ -23,7 +23,7 @@ def is_choice(space: Space[object]) -> bool:
     return not _has_bounds(space)
 
 
-def check_choices(one: Space[Any], batch: Space[Any], action: Any, path: str) -> None:
+def check_choices(one: Space[object], batch: Space[object], action: Any, path: str) -> None:
     """Raise InvalidAction unless `action`, of `batch`, is in it but for bounds; `one` is the space of a lane.
 
     >>> from ludus.spaces import Discrete
@@ -32,13 +32,12 @@ def check_choices(one: Space[Any], batch: Space[Any], action: Any, path: str) ->
     Traceback (most recent call last):
     ludus.errors.InvalidAction: action['gear'][1]: expected Discrete(5), got 7
     """
-    whole: Any = batch
     if isinstance(one, Dict):
-        for key, part in one.spaces.items():
-            check_choices(part, whole.spaces[key], action[key], f"{path}[{key!r}]")
+        for (key, part), whole in zip(one.spaces.items(), batch.subspaces, strict=True):
+            check_choices(part, whole, action[key], f"{path}[{key!r}]")
     elif isinstance(one, Tuple):
-        for place, part in enumerate(one.spaces):
-            check_choices(part, whole.spaces[place], action[place], f"{path}[{place}]")
+        for place, (part, whole) in enumerate(zip(one.spaces, batch.subspaces, strict=True)):
+            check_choices(part, whole, action[place], f"{path}[{place}]")
     elif is_choice(one):
         batch.check(action, path, InvalidAction)
 

@@ -5,6 +5,7 @@ other reads. The numbers are what counts: semaphores only wake, and one too many
 """
 
 import os
+from collections.abc import Callable
 from mmap import mmap
 from time import monotonic_ns
 from typing import Any
@@ -109,10 +110,14 @@ def _total(observation_space: Space[object], action_space: Space[object], spans:
     return sum(map(_aligned, sizes))
 
 
+View = Callable[[int], memoryview]
+"""Gives the next so many bytes of the shared memory."""
+
+
 class WorkQueue:
     """Where one worker finds what to do and leaves what is done."""
 
-    def __init__(self, view: Any, span: Span, new: bool) -> None:
+    def __init__(self, view: View, span: Span, new: bool) -> None:
         self._room = span[1] - span[0] + EXTRA_ITEMS
         self.counters = view(8 * _COUNTERS).cast("q")
         self._asked = view(8 * self._room).cast("q")
@@ -166,7 +171,7 @@ class WorkQueue:
 class Mailboxes:
     """A box for one message for each lane and each worker, used in turn: a request, then its answer."""
 
-    def __init__(self, view: Any, lanes: int, workers: int) -> None:
+    def __init__(self, view: View, lanes: int, workers: int) -> None:
         self.lengths = view(8 * (lanes + workers)).cast("q")
         """0: empty; -7: it is number 7 of the channel's."""
         sizes = [LANE_BOX] * lanes + [WORKER_BOX] * workers
@@ -174,7 +179,7 @@ class Mailboxes:
         self._sent = 0
         self._early: dict[tuple[WorkerChannel, int], bytes] = {}
 
-    def put(self, box: int, value: Any, channel: WorkerChannel) -> None:
+    def put(self, box: int, value: object, channel: WorkerChannel) -> None:
         """Leave a message."""
         data = pack(value)
         if len(data) <= len(self._bodies[box]):

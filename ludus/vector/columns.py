@@ -31,7 +31,7 @@ class Column:
         """Take a value; what shared memory does not hold is appended to `rest`."""
         raise NotImplementedError
 
-    def accept(self, lane: int, rest: Iterator[Any]) -> None:
+    def accept(self, lane: int, rest: Iterator[object]) -> None:
         """Take the rest of what the other side has written."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ class ArrayColumn(Column):
         else:  # what fits and what is refused is the space's to say
             self._space.concatenate([x], self._all[lane : lane + 1])
 
-    def accept(self, lane: int, rest: Iterator[Any]) -> None:
+    def accept(self, lane: int, rest: Iterator[object]) -> None:
         pass
 
     def read(self, lane: int) -> object:
@@ -93,7 +93,7 @@ class DictColumn(Column):
         for key, part in self._parts.items():
             part.write(lane, x[key], rest)
 
-    def accept(self, lane: int, rest: Iterator[Any]) -> None:
+    def accept(self, lane: int, rest: Iterator[object]) -> None:
         for part in self._parts.values():
             part.accept(lane, rest)
 
@@ -122,7 +122,7 @@ class TupleColumn(Column):
         for place, part in enumerate(self._parts):
             part.write(lane, x[place], rest)
 
-    def accept(self, lane: int, rest: Iterator[Any]) -> None:
+    def accept(self, lane: int, rest: Iterator[object]) -> None:
         for part in self._parts:
             part.accept(lane, rest)
 
@@ -163,12 +163,12 @@ class ValueColumn(Column):
                 pass
         return [False, x]
 
-    def decode(self, data: Any) -> Any:
+    def decode(self, data: Any) -> object:
         """The value that `encode` was given."""
         coded, x = data
         return self._space.decode(x) if coded else x
 
-    def accept(self, lane: int, rest: Iterator[Any]) -> None:
+    def accept(self, lane: int, rest: Iterator[object]) -> None:
         self._values[lane] = self.decode(next(rest))
 
     def read(self, lane: int) -> object:

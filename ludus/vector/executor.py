@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ludus.core import AutoresetMode, EpisodePlan
 from ludus.errors import InvalidArgument, did_you_mean, listing, shorten
@@ -159,7 +159,7 @@ GYMNASIUM = {"sync": "serial", "async": "process", "vector_entry_point": "kernel
 """What Gymnasium calls them."""
 
 
-def executor_of(given: Any) -> Executor | None:
+def executor_of(given: object) -> Executor | None:
     """The executor that a name or a value means; None is left to whoever asks.
 
     >>> executor_of("thread")
@@ -174,7 +174,7 @@ def executor_of(given: Any) -> Executor | None:
     if isinstance(given, str):
         meant = GYMNASIUM.get(given)
         hint = did_you_mean(given, list(EXECUTORS)) if meant is None else f"; here it is {meant!r}"
-    elif given in EXECUTORS.values():
+    elif isinstance(given, type) and given in EXECUTORS.values():
         hint = f"; call it: {given.__name__}()"
     raise InvalidArgument(f"{expected}, got {shorten(given)}{hint}")
 

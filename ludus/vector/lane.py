@@ -1,7 +1,6 @@
 """`Lane`: one environment of a batch, and what it does at reset, step and autoreset, wherever it runs."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ludus.core import AutoresetMode, EpisodePlan, Info, Outcome
 from ludus.core.env import AnyEnv
@@ -13,7 +12,7 @@ from ludus.core.outcome import OUTCOME
 __all__ = ["Broken", "Lane", "LaneState", "LaneStep", "Maker", "make_envs"]
 
 Maker = Callable[[], AnyEnv]
-LaneStep = tuple[Any, Any, Any, Any, Info]
+LaneStep = tuple[object, float, bool, bool, Info]
 """Observation, reward, terminated, truncated and info of one lane's step."""
 Broken = tuple[object, str, str]
 """The last observation of an episode that cannot go on, why that is, and the outcome that says so."""
@@ -44,7 +43,7 @@ class Lane:
         self.broken: Broken | None = None
         """Of an episode that cannot go on: the next step reports it as truncated."""
 
-    def reset(self, seed: int | None, options: Options | None) -> tuple[Any, Info]:
+    def reset(self, seed: int | None, options: Options | None) -> tuple[object, Info]:
         """Begin an episode as asked."""
         observation, info = self.env.reset(seed=seed, options=lane_options(options, self.place))
         self.ended, self.number, self.seed, self.broken = False, 0, None, None
@@ -69,7 +68,7 @@ class Lane:
             info = {**final, **info}
         return observation, reward, terminated, truncated, info
 
-    def begin(self) -> tuple[Any, Info]:
+    def begin(self) -> tuple[object, Info]:
         """Begin the next episode, wherever this one is."""
         observation, info = self._begin()
         self.ended, self.broken = False, None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import AutoresetMode, EpisodePlan
+from ludus.core import AutoresetMode, EpisodePlan, Info
 from ludus.core.fork import Lanes
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, ResetNeeded, shorten
@@ -73,7 +73,7 @@ class LaneVectorEnv(AnyVectorEnv):
             reason = "a call that was interrupted" if self._interrupted else "no reset yet"
             raise ResetNeeded(f"{what}: expected reset() first, got {reason}")
 
-    def _check_under_way(self, what: str, ended: Any) -> None:
+    def _check_under_way(self, what: str, ended: npt.NDArray[np.intp]) -> None:
         """With autoreset disabled, only lanes under way may be asked to step; `ended` are the others."""
         if self._mode is AutoresetMode.DISABLED and len(ended):
             raise ResetNeeded(
@@ -158,7 +158,7 @@ class LaneVectorEnv(AnyVectorEnv):
         """The attribute `name` of each lane."""
         return self.call(name)
 
-    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+    def state_data(self, *, private: bool = False) -> Info:
         """What each lane shows of its episode."""
         return {"lanes": list(self.call("state_data", private=private))}
 

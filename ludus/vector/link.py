@@ -114,9 +114,10 @@ class WorkerLink:
 
         Whoever is asked ends when all is written; what is there before may be the half of it.
         """
-        if self.process.is_alive():
+        pid = self.process.pid
+        if pid is not None and self.process.is_alive():
             with suppress(ProcessLookupError):
-                os.kill(self.process.pid, WHERE)
+                os.kill(pid, WHERE)
             end = time.monotonic() + TRACEBACK_DEADLINE_S
             while time.monotonic() < end and self.process.is_alive():
                 time.sleep(0.005)

@@ -15,7 +15,8 @@ import numpy as np
 
 from ludus.errors import CodecError, InvalidType, shorten
 from ludus.spaces import GraphInstance
-from ludus.spaces.kinds import class_of
+from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import class_of, is_scalar
 from ludus.spaces.plain import LIMITS, MAX_EXACT_INTEGER, Dialect
 
 __all__ = ["dumps", "loads", "pack", "unpack"]
@@ -47,9 +48,9 @@ def unpack(data: object) -> Any:
 class _Exact(Dialect):
     """Values of the types themselves: one of a class of its own comes back as one of that class."""
 
-    def of_a_class(self, value: Any, path: str, depth: int) -> Any:
+    def of_a_class(self, value: object, path: str, depth: int) -> object:
         """A number of NumPy's, or what only pickle carries."""
-        if isinstance(value, np.generic):
+        if is_scalar(value):
             return _write_array(self, value, path, depth)
         return _pickled(value)
 
@@ -58,12 +59,12 @@ def _pickled(value: object) -> object:
     return Ext(_PICKLE, dumps(value, "value"))
 
 
-def _write_int(dialect: Dialect, value: Any, path: str, depth: int) -> object:
+def _write_int(dialect: Dialect, value: int, path: str, depth: int) -> object:
     del dialect, path, depth
     return value if -(1 << 63) <= value < 1 << 64 else _pickled(value)
 
 
-def _write_array(dialect: Dialect, value: Any, path: str, depth: int) -> object:
+def _write_array(dialect: Dialect, value: Array | np.generic, path: str, depth: int) -> object:
     del dialect, path, depth
     if value.dtype.kind not in _RAW:
         return _pickled(value)
@@ -71,9 +72,9 @@ def _write_array(dialect: Dialect, value: Any, path: str, depth: int) -> object:
     return Ext(code, _head(value.dtype, value.shape) + value.tobytes())
 
 
-def _write_dict(dialect: Dialect, value: Any, path: str, depth: int) -> object:
+def _write_dict(dialect: Dialect, value: dict[object, Any], path: str, depth: int) -> object:
     as_is, walk = dialect.as_is, dialect.walk
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for key, one in value.items():
         if type(key) is not str:
             return Ext(_MAP, _encode([[walk(key, path, depth), walk(one, path, depth)] for key, one in value.items()]))
@@ -104,14 +105,14 @@ def _head(dtype: np.dtype[np.generic], shape: tuple[int, ...]) -> bytes:
 
 
 @lru_cache(1024)
-def _layout(head: bytes) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
+def _layout(head: bytes) -> tuple[np.dtype[np.generic], tuple[int, ...], bool]:
     """The dtype and shape in a head, and whether there are any bytes after it."""
     dtype, _, shape = head.decode().rpartition("[")
     lengths = tuple(int(one) for one in shape[:-1].split(",") if one)
     return np.dtype(dtype), lengths, 0 not in lengths and np.dtype(dtype).itemsize > 0
 
 
-def _restored(code: int, data: memoryview) -> Any:
+def _restored(code: int, data: memoryview) -> object:
     """What a mark stands for."""
     if code == _ARRAY:
         return _array(data)
@@ -129,7 +130,7 @@ def _restored(code: int, data: memoryview) -> Any:
 _decode: Any = msgspec.msgpack.Decoder(ext_hook=_restored).decode
 
 
-def _array(data: memoryview) -> Any:
+def _array(data: memoryview) -> Array:
     start = data[0] + 1
     dtype, shape, filled = _layout(bytes(data[1:start]))
     return np.frombuffer(data[start:], dtype).reshape(shape).copy() if filled else np.zeros(shape, dtype)
@@ -138,7 +139,7 @@ def _array(data: memoryview) -> Any:
 # --- what only pickle carries ---
 
 
-def dumps(value: Any, what: str) -> bytes:
+def dumps(value: object, what: str) -> bytes:
     """A value pickled, by cloudpickle where the standard library cannot and it is installed."""
     try:
         return pickle.dumps(value, protocol=5)
@@ -160,6 +161,6 @@ def dumps(value: Any, what: str) -> bytes:
         ) from error
 
 
-def loads(data: Any) -> Any:
+def loads(data: bytes | bytearray | memoryview) -> Any:
     """The value that was pickled, by this program's own worker or for it."""
     return pickle.loads(data)  # noqa: S301

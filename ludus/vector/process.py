@@ -73,7 +73,7 @@ class ProcessVectorEnv(LaneVectorEnv):
     def _open(self) -> None:
         """Start workers, and share memory with them."""
         pool = WorkerPool(self._makers, spans(self.num_envs, self.num_workers), self._worker_options)
-        self._end: Any = Finalize(self, pool.end, exitpriority=10)
+        self._end = Finalize(self, pool.end, exitpriority=10)
         try:
             metadata, render_mode, found = pool.descriptions[0]
             self._describe(metadata, render_mode, found[0][1:])
@@ -155,7 +155,7 @@ class ProcessVectorEnv(LaneVectorEnv):
         self._steady = not self._work.lost_lanes
         return self._block.observations.batch(copy=self.copy), self._merged(infos)
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: object) -> Step[Any]:
         """Advance every lane; ended lanes are reset as the autoreset mode says."""
         self._check_idle("step")
         if not self._steady:
@@ -177,7 +177,7 @@ class ProcessVectorEnv(LaneVectorEnv):
         observation, merged = block.observations.batch(copy=self.copy), self._merged(infos) if infos else {}
         return Step(observation, block.rewards.copy(), terminated, truncated, merged)
 
-    def step_masked(self, action: Any, mask: npt.NDArray[np.bool_]) -> Step[Any]:
+    def step_masked(self, action: object, mask: npt.NDArray[np.bool_]) -> Step[Any]:
         """Advance the lanes of the mask; the others stay as they are."""
         if self.lane_mask(mask).all():
             return self.step(action)
@@ -222,7 +222,7 @@ class ProcessVectorEnv(LaneVectorEnv):
 
     # --- some lanes at a time ---
 
-    def send(self, actions: Any, lanes: Sequence[int] | Array | None = None) -> None:
+    def send(self, actions: object, lanes: Sequence[int] | Array | None = None) -> None:
         """Have lanes, all of them if nothing else is said, make a step; they go on while you do something else."""
         self._check_open("send")
         chosen = np.arange(self.num_envs) if lanes is None else self._chosen(lanes)
@@ -257,7 +257,7 @@ class ProcessVectorEnv(LaneVectorEnv):
             self._work.gather(self._ripe)
         lanes = np.array(sorted(list(self._ripe)[: self.batch_size]))
         part = AnyVectorEnv()  # whose infos have a column for each of these lanes
-        part.num_envs, merged = len(lanes), dict[str, Any]()
+        part.num_envs, merged = len(lanes), Info()
         for place, lane in enumerate(lanes.tolist()):
             part._add_info(merged, self._ripe.pop(lane), place)
         block = self._block
@@ -284,11 +284,11 @@ class ProcessVectorEnv(LaneVectorEnv):
         self._steady = bool(self._begun.all()) and not self._work.lost_lanes
         return found
 
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, /, *args: object, **kwargs: object) -> tuple[Any, ...]:
         """The attribute `name` of each lane, called with these arguments if it can be; what is given is a copy."""
         return tuple(one for share in self._asked("call", name, args, kwargs) for one in share)
 
-    def set_attr(self, name: str, values: Any) -> None:
+    def set_attr(self, name: str, values: object) -> None:
         """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
         each = self._one_for_each(name, values)
         self._asked("set", each={number: (name, each[slice(*span)]) for number, span in enumerate(self._pool.spans)})
@@ -357,7 +357,7 @@ class ProcessVectorEnv(LaneVectorEnv):
 
     # --- the end ---
 
-    def close_extras(self, *, timeout: float | None = None, terminate: bool = False, **kwargs: Any) -> None:
+    def close_extras(self, *, timeout: float | None = None, terminate: bool = False, **kwargs: object) -> None:
         """End every worker: it has `timeout` seconds to close its lanes, and none with `terminate`."""
         del kwargs
         if self._home != os.getpid():

@@ -7,7 +7,6 @@ import ctypes
 import os
 import time
 from platform import machine
-from typing import Any
 
 __all__ = ["SEMAPHORE_BYTES", "Semaphore", "fence"]
 
@@ -19,10 +18,10 @@ class _Timespec(ctypes.Structure):
     _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
 
 
-_blocking: Any = ctypes.CDLL(None, use_errno=True)
-_brief: Any = ctypes.PyDLL(None)
+_blocking = ctypes.CDLL(None, use_errno=True)
+_brief = ctypes.PyDLL(None)
 """Calls that return at once keep the interpreter's lock: giving it up costs more than they do."""
-_fence: Any = (ctypes.c_char * SEMAPHORE_BYTES)()
+_fence = (ctypes.c_char * SEMAPHORE_BYTES)()
 _has_clock = hasattr(_blocking, "sem_clockwait")
 _CLOCK = time.CLOCK_MONOTONIC if _has_clock else time.CLOCK_REALTIME
 
@@ -54,7 +53,7 @@ class Semaphore:
     """
 
     def __init__(self, memory: memoryview, *, new: bool = False) -> None:
-        self._place: Any = (ctypes.c_char * SEMAPHORE_BYTES).from_buffer(memory)
+        self._place = (ctypes.c_char * SEMAPHORE_BYTES).from_buffer(memory)
         self._address: object = ctypes.byref(self._place)
         self._until = _Timespec()
         if new and _blocking.sem_init(self._address, 1, 0):

@@ -101,10 +101,10 @@ class SerialVectorEnv(LaneVectorEnv):
             self._check_under_way("step", np.flatnonzero(self._ended))
         return self._stepped(dict(enumerate(self._actions(action))))
 
-    def _stepped(self, actions: dict[int, Any]) -> Step[object]:
+    def _stepped(self, actions: dict[int, object]) -> Step[object]:
         infos: Info = {}
-        last, columns = self._last, (list[Any](), list[Any](), list[Any]())
-        add_reward, add_end, add_cut = (one.append for one in columns)
+        last, earned, ends, cuts = self._last, list[float](), list[bool](), list[bool]()
+        add_reward, add_end, add_cut = earned.append, ends.append, cuts.append
         for lane, outcome in self._stepping(actions):
             last[lane], reward, terminated, truncated, info = outcome
             add_reward(reward)
@@ -114,7 +114,7 @@ class SerialVectorEnv(LaneVectorEnv):
                 self._add_info(infos, info, lane)
         buffers = (self._rewards, self._terminated, self._truncated)
         places = slice(None) if len(actions) == self.num_envs else list(actions)
-        for buffer, column in zip(buffers, columns, strict=True):
+        for buffer, column in zip(buffers, (earned, ends, cuts), strict=True):
             buffer[places] = column  # at once: an item of an array costs more than one of a list
         rewards, terminated, truncated = (one.copy() for one in buffers)
         return Step(self._stacked(), rewards, terminated, truncated, infos)
@@ -124,7 +124,7 @@ class SerialVectorEnv(LaneVectorEnv):
         for place, action in actions.items():
             yield place, self._lanes[place].step(action)
 
-    def step_masked(self, action: Any, mask: npt.NDArray[np.bool_]) -> Step[Any]:
+    def step_masked(self, action: object, mask: npt.NDArray[np.bool_]) -> Step[Any]:
         """Advance the lanes of the mask; the others stay as they are."""
         if self.lane_mask(mask).all():
             return self.step(action)
@@ -164,7 +164,7 @@ class SerialVectorEnv(LaneVectorEnv):
         self._check_open("render")
         return tuple(env.render() for env in self.envs)
 
-    def close_extras(self, **kwargs: Any) -> None:
+    def close_extras(self, **kwargs: object) -> None:
         """Close every lane."""
         del kwargs
         for env in self.envs:
@@ -225,7 +225,7 @@ class SerialVectorEnv(LaneVectorEnv):
         twin.spec = self.spec
         return twin
 
-    def export_lanes(self, lanes: Sequence[int]) -> list[Any]:
+    def export_lanes(self, lanes: Sequence[int]) -> list[object]:
         """Where some lanes are, each by itself, for `import_lanes` of a batch made alike."""
         last, states, *columns = self._buffers()
         return [

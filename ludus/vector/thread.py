@@ -16,9 +16,9 @@ from ludus.vector.split import available_cores, spans
 
 __all__ = ["ThreadVectorEnv"]
 
-Task = tuple[Callable[..., Any], Sequence[Lane], Sequence[tuple[Any, ...]]]
+Task = tuple[Callable[..., object], Sequence[Lane], Sequence[tuple[object, ...]]]
 """What to call with each lane, the lanes, and the arguments of each."""
-Result = tuple[Any, BaseException | None]
+Result = tuple[object, BaseException | None]
 Jobs = SimpleQueue[tuple[int, Task] | None]
 Done = SimpleQueue[tuple[int, int, list[Result]]]
 """The stamp of the call, the number of the thread, and what each lane gave."""
@@ -69,13 +69,13 @@ class ThreadVectorEnv(SerialVectorEnv):
 
     def _resetting(
         self, places: list[int], seeds: list[int | None], options: Options | None
-    ) -> Iterator[tuple[int, tuple[Any, Info]]]:
+    ) -> Iterator[tuple[int, tuple[object, Info]]]:
         return self._in_threads(Lane.reset, {place: (seeds[place], options) for place in places})
 
-    def _stepping(self, actions: dict[int, Any]) -> Iterator[tuple[int, LaneStep]]:
+    def _stepping(self, actions: dict[int, object]) -> Iterator[tuple[int, LaneStep]]:
         return self._in_threads(Lane.step, {place: (action,) for place, action in actions.items()})
 
-    def _beginning(self, places: list[int]) -> Iterator[tuple[int, tuple[Any, Info]]]:
+    def _beginning(self, places: list[int]) -> Iterator[tuple[int, tuple[object, Info]]]:
         return self._in_threads(Lane.begin, dict.fromkeys(places, ()))
 
     def _in_threads(self, function: Callable[..., object], arguments: dict[int, tuple[object, ...]]) -> Iterator[Any]:
@@ -126,7 +126,7 @@ class ThreadVectorEnv(SerialVectorEnv):
             )
         self._drain()
 
-    def close_extras(self, **kwargs: Any) -> None:
+    def close_extras(self, **kwargs: object) -> None:
         """Stop the threads, when the lanes under way have made their step, and close every lane."""
         if self._home == os.getpid():
             self._release()

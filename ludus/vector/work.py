@@ -17,6 +17,8 @@ from ludus.vector.worker_pool import WorkerPool
 
 __all__ = ["Asked", "PoolWork"]
 
+Found = tuple[list[tuple[int, list[object]]], list[tuple[int, Info]], list[Failure]]
+"""What lanes that made a step left for the batch: what shared memory does not hold, their infos, and failures."""
 Asked = dict[int, list[int]]
 """For each worker, by its number, what it is to do: lanes, `ALL` of them, or those of the block's mask (`MASKED`)."""
 
@@ -109,7 +111,7 @@ class PoolWork:
                 self._receive(mailboxes.take(box, link.channel), infos, failures)
             link.taken += 1
 
-    def _receive(self, found: Any, infos: dict[int, Info], failures: list[Failure]) -> None:
+    def _receive(self, found: Found, infos: dict[int, Info], failures: list[Failure]) -> None:
         rests, told, failed = found
         for lane, rest in rests:
             self._block.observations.accept(lane, iter(rest))

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from os import sched_yield
+from socket import socket
 from time import monotonic_ns
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ludus.core import AutoresetMode, EpisodePlan, Info
 from ludus.core.options import Options
@@ -25,7 +26,7 @@ IDLE_S = 1.0
 """For how many seconds a worker sleeps before it looks whether its program is still there; a signal tells it sooner."""
 
 
-def serve(end: Any, lanes: bytes | tuple[Sequence[Maker], EpisodePlan | None], start: int, mode: str) -> None:
+def serve(end: socket, lanes: bytes | tuple[Sequence[Maker], EpisodePlan | None], start: int, mode: str) -> None:
     """All there is of a worker process: make lanes and run them. `lanes` is pickled where processes are not forked."""
     channel = WorkerChannel(end)
     try:
@@ -152,7 +153,7 @@ class Worker:
         block, counters = self._block, self._desk.counters
         read, write, whole = block.actions.read, block.observations.write, block.observations.whole
         rewards, terminated, truncated, numbers = block.rewards, block.terminated, block.truncated, block.numbers
-        sent: Any = block.mailboxes.take(box, self._channel) if block.mailboxes.lengths[box] else None
+        sent: list[object] | None = block.mailboxes.take(box, self._channel) if block.mailboxes.lengths[box] else None
         rests: list[tuple[int, list[object]]] = []
         infos: list[tuple[int, Info]] = []
         failures: list[Failure] = []

@@ -1,7 +1,9 @@
 """`WorkerOptions`: how worker processes are started and what is done when they fail, checked before there are any."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from ludus.core import AutoresetMode, EpisodePlan
@@ -36,7 +38,7 @@ class WorkerOptions:
         """Whether workers have what this process has, so that nothing need be sent to them."""
         return self.context == "fork"
 
-    def process(self, *, target: Any, args: tuple[Any, ...], name: str) -> Any:
+    def process(self, *, target: Callable[..., object], args: tuple[object, ...], name: str) -> BaseProcess:
         """A process, not yet started."""
         starter: Any = get_context(self.context)
         return starter.Process(target=target, args=args, name=name)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from os import sched_yield
 from typing import Any
 
+from ludus.core import EpisodePlan
 from ludus.errors import InvalidSpace, InvalidType
 from ludus.spaces import Space
 from ludus.spaces.kinds import is_list
@@ -51,7 +52,10 @@ class WorkerPool:
     # --- beginning ---
 
     def _started(self, span: Span) -> WorkerLink:
-        lanes: Any = (self._makers[slice(*span)], self._worker_options.plan)
+        lanes: bytes | tuple[Sequence[Maker], EpisodePlan | None] = (
+            self._makers[slice(*span)],
+            self._worker_options.plan,
+        )
         if not self._worker_options.forks:
             try:
                 lanes = dumps(lanes, "env_fns and episodes")

@@ -1,18 +1,19 @@
 """Atari screens as agents are given them: frames skipped, pooled, shrunk and in grey."""
 
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Info, Step
-from ludus.core.env import AnyEnv
+from ludus.core import Env, Info, Step
+from ludus.core.env import ActT
 from ludus.core.fork import Lanes
 from ludus.core.options import Options
 from ludus.errors import InvalidArgument, InvalidSpace, shorten
 from ludus.rendering import resize
 from ludus.seeding import Seed
-from ludus.spaces import Box
+from ludus.spaces import Box, Space
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_tuple
 from ludus.wrappers.argument import positive
 from ludus.wrappers.atari_lanes import STREAM, AtariLanes
@@ -23,7 +24,23 @@ __all__ = ["AtariPreprocessing"]
 Frame = npt.NDArray[np.uint8]
 
 
-class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
+class Emulator(Protocol):
+    """What is asked of `ale`."""
+
+    def lives(self) -> int:
+        """How many are left."""
+        ...
+
+    def getScreenGrayscale(self, screen: Frame, /) -> object:  # noqa: N802  (the emulator's own name)
+        """Draws into an array of height and width."""
+        ...
+
+    def getScreenRGB(self, screen: Frame, /) -> object:  # noqa: N802
+        """Draws into an array of height, width and colours."""
+        ...
+
+
+class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
     """The preprocessing of Machado et al. (2018), for environments with the emulator as `ale`.
 
     After a reset up to `noop_max` steps do nothing, from a stream of the wrapper's own. Each action is taken for
@@ -42,7 +59,7 @@ class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
 
     def __init__(
         self,
-        env: AnyEnv,
+        env: Env[Array, ActT],
         noop_max: int = 30,
         frame_skip: int = 4,
         screen_size: int | tuple[int, int] = 84,
@@ -56,8 +73,8 @@ class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
         self.screen_size = _size(screen_size)
         self.terminal_on_life_loss, self.scale_obs = terminal_on_life_loss, scale_obs
         self.grayscale_obs, self.grayscale_newaxis = grayscale_obs, grayscale_newaxis
-        self.lives: Any = np.zeros(self._lead, np.int64) if self._lead else 0
-        self.game_over: Any = np.zeros(self._lead, np.bool_) if self._lead else False
+        self.lives: int | Array = np.zeros(self._lead, np.int64) if self._lead else 0
+        self.game_over: bool | Array = np.zeros(self._lead, np.bool_) if self._lead else False
         self._require_frames()
         self._lanes = AtariLanes(self) if self._lead else None
         shape: tuple[int, ...] = self.screen_size[::-1]
@@ -67,7 +84,7 @@ class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
         self.show_observation_space(Box(0, 1 if scale_obs else 255, shape, kind))
 
     def _require_frames(self) -> None:
-        space: Any = self.lane_observation_space
+        space: Space[object] = self.lane_observation_space
         if not isinstance(space, Box) or len(space.shape) not in (2, 3):
             raise InvalidSpace(f"AtariPreprocessing: expected images, a Box of 2 or 3 dimensions, got {space!r}")
         self.screen_shape = space.shape[:2] if self.grayscale_obs else (*space.shape[:2], 3)
@@ -87,7 +104,7 @@ class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
                 f"AtariPreprocessing: expected 'NOOP' as the meaning of action 0, got {meanings[0]!r}; set noop_max=0"
             )
 
-    def fork(self, lanes: Lanes | None = None) -> Any:
+    def fork(self, lanes: Lanes | None = None) -> Self:
         """Around a fork of the lanes, which go on with streams of their own."""
         twin = super().fork(lanes)
         if self._lanes is not None and lanes is not None:
@@ -109,21 +126,22 @@ class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
         below: Any = self.unwrapped
         return below.get_attr("ale") if self._lead else self.env.get_wrapper_attr("ale")
 
-    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Array, Info]:
         """Reset, and do nothing for a while."""
         if self._lanes is not None:
             return self._lanes.reset(seed, options)
         _, info = self.env.reset(seed=seed, options=options)
+        nothing: Any = 0  # as `_require_frames` has seen to
         idle = int(self.stream(STREAM).integers(1, self.noop_max + 1)) if self.noop_max else 0
         for _ in range(idle):
-            _, _, terminated, truncated, more = self.env.step(0)
+            _, _, terminated, truncated, more = self.env.step(nothing)
             info = {**info, **more}
             if terminated or truncated:
                 _, info = self.env.reset(options=options)
         self.lives, self.game_over = self.ale.lives(), False
         return self.on_reset(self.shown(self._screen()), info, None)
 
-    def advance(self, action: object) -> Step[Any]:
+    def advance(self, action: ActT) -> Step[Array]:
         """Take the action for several frames."""
         if self._lanes is not None:
             return self._lanes.advance(action)
@@ -149,22 +167,22 @@ class AtariPreprocessing(Cutting[Any, Any, Any, Any]):
     def _screen(self) -> Frame:
         return self.screen_of(self.ale)
 
-    def screen_of(self, ale: Any) -> Frame:
+    def screen_of(self, ale: Emulator) -> Frame:
         """The screen of an emulator, in grey or colour."""
         screen: Frame = np.empty(self.screen_shape, dtype=np.uint8)
         (ale.getScreenGrayscale if self.grayscale_obs else ale.getScreenRGB)(screen)
         return screen
 
-    def shown(self, screen: Frame) -> Any:
+    def shown(self, screen: Frame) -> Array:
         """A screen as it is shown."""
-        shown: Any = resize(screen, self.screen_size)
+        shown: Array = resize(screen, self.screen_size)
         if self.scale_obs:
             shown = shown.astype(np.float32) / np.float32(255)
         return shown[..., None] if self.grayscale_obs and self.grayscale_newaxis else shown
 
 
-def _size(given: Any) -> tuple[int, int]:
-    pair = given if is_tuple(given) else (given, given)
+def _size(given: object) -> tuple[int, int]:
+    pair: tuple[Any, ...] = given if is_tuple(given) else (given, given)
     if len(pair) != 2 or not all(isinstance(one, int | np.integer) and one > 0 for one in pair):
         raise InvalidArgument(
             f"screen_size: expected a positive integer, or (width, height) of two, got {shorten(given)}"

@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ludus.core import Info, Step
+from ludus.core import Info, Step, VectorEnv
 from ludus.core.info import FINAL, add_final, info_of, joined
 from ludus.core.options import Options
 from ludus.errors import InvalidArgument
+from ludus.seeding import Seed
+from ludus.spaces import Space
 from ludus.spaces.array_space import Array
 from ludus.wrappers.lanes import expanded
 from ludus.wrappers.streams import LaneStreams
@@ -30,7 +32,7 @@ class AtariLanes:
 
     def __init__(self, owner: "AtariPreprocessing") -> None:
         self.owner = owner
-        space: Any = owner.lane_observation_space
+        space: Space[object] = owner.lane_observation_space
         self.direct = space.shape == owner.screen_shape and space.dtype == np.uint8
         """Whether an observation is the screen that is asked for."""
         self.streams = LaneStreams(STREAM, owner.num_envs, getattr(owner.unwrapped, "episodes", None))
@@ -45,7 +47,7 @@ class AtariLanes:
                 f"step draws over the last one; make the lanes with obs_type={form!r}, or autoreset_mode='NextStep'"
             )
         try:
-            self._screens(None)
+            self._emulated()
         except Exception as error:
             raise InvalidArgument(
                 "AtariPreprocessing: expected emulators in reach, or observations that are the screens asked for, got "
@@ -54,17 +56,20 @@ class AtariLanes:
 
     # --- what lanes show ---
 
-    def _screens(self, observation: Any) -> Array:
+    def _screens(self, observation: Array) -> Array:
         if self.direct:
             return observation.copy()
+        return self._emulated()
+
+    def _emulated(self) -> Array:
         return np.stack([self.owner.screen_of(ale) for ale in self.owner.ale])
 
-    def _shown(self, screens: Array) -> Any:
+    def _shown(self, screens: Array) -> Array:
         return np.stack([self.owner.shown(screen) for screen in screens])
 
     def _lives(self, info: Info) -> Array:
         """The lives of all lanes; of those that told nothing, what is known of them."""
-        lives = self.owner.lives
+        lives = np.asarray(self.owner.lives)
         if "lives" in info:
             told: Array = np.asarray(info["lives"])
             lives = np.where(np.asarray(info.get("_lives", True)), told, lives)
@@ -84,7 +89,7 @@ class AtariLanes:
 
     # --- episodes that begin ---
 
-    def reset(self, seed: Any, options: Options | None) -> tuple[Any, Info]:
+    def reset(self, seed: Seed | None, options: Options | None) -> tuple[Array, Info]:
         """Reset lanes, and have them do nothing for a while."""
         owner = self.owner
         observation, info = owner.env.reset(seed=seed, options=options)
@@ -94,7 +99,7 @@ class AtariLanes:
         observation, info = self._begin(lanes, observation, info)
         return owner.on_reset(self._shown(self._screens(observation)), info, begun)
 
-    def _begin(self, lanes: Mask, observation: Any, info: Info) -> tuple[Any, Info]:
+    def _begin(self, lanes: Mask, observation: Array, info: Info) -> tuple[Array, Info]:
         """Have lanes that have just begun do nothing for a while."""
         owner, below = self.owner, self._below
         idle, nothing = np.zeros(owner.num_envs, np.int64), owner.env.action_space.default()
@@ -113,7 +118,7 @@ class AtariLanes:
         owner.game_over = owner.game_over & ~lanes
         return observation, info
 
-    def _begun_again(self, over: Mask, observation: object, more: Info, info: Info) -> tuple[Any, Info, Info]:
+    def _begun_again(self, over: Mask, observation: Array, more: Info, info: Info) -> tuple[Array, Info, Info]:
         """Begin lanes that ended while they did nothing, where the batch does not."""
         if self.owner.autoreset_mode is SAME_STEP:
             told = {key: one for key, one in more.items() if key.removeprefix("_") not in FINAL}
@@ -122,12 +127,12 @@ class AtariLanes:
         return observation, joined(info_of(more, ~over), told), info
 
     @property
-    def _below(self) -> Any:
-        return self.owner.env
+    def _below(self) -> VectorEnv[Array, Any]:
+        return self.owner._batch_below  # pyright: ignore[reportPrivateUsage]
 
     # --- steps ---
 
-    def advance(self, action: Any) -> Step[Any]:
+    def advance(self, action: object) -> Step[Array]:
         """Take the action for several frames; lanes that begin do nothing for a while instead."""
         owner = self.owner
         begun = owner.beginning()
@@ -139,7 +144,7 @@ class AtariLanes:
             going = going & ~(lost | step.terminated | step.truncated)
             if not going.any():
                 break
-            again = Step(*self._below.step_masked(action, going))
+            again = Step.of(self._below.step_masked(action, going))
             lost = lost | self._lost(going, again.info)
             screens = self._screens(again.observation)
             if frame == owner.frame_skip - 1:
@@ -163,7 +168,7 @@ class AtariLanes:
         owner.lives = np.where(moved, lives, owner.lives)
         return lost
 
-    def _pooled(self, step: Step[Any], before: Array, screens: Array) -> tuple[Step[Any], Array]:
+    def _pooled(self, step: Step[Array], before: Array, screens: Array) -> tuple[Step[Array], Array]:
         """The brightest of the last two frames, also where the last one is of an episode that is over."""
         owner = self.owner
         final = owner.final_observations(step.info)
@@ -172,7 +177,7 @@ class AtariLanes:
             step = step._replace(info=owner.with_final(step.info, pooled))
         return step, np.maximum(before, screens)
 
-    def _ended(self, step: Step[Any], cut: Mask, shown: Array, begun: Mask) -> Step[Any]:
+    def _ended(self, step: Step[Array], cut: Mask, shown: Array, begun: Mask) -> Step[Array]:
         """The step with its screens; lanes that are cut end here, and lanes that began do nothing for a while."""
         owner = self.owner
         observation, reward, terminated, truncated, info = step

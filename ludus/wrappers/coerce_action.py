@@ -1,14 +1,12 @@
 """Typed actions: any object with the right fields becomes one of the author's class before the environment sees it."""
 
-from typing import Any, TypeVar
+from typing import Any
 
 from ludus.core import Env, EnvSpec, Hooked, Step
+from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidAction
 
 __all__ = ["CoerceAction"]
-
-ObsT = TypeVar("ObsT")
-ActT = TypeVar("ActT")
 
 
 class CoerceAction(Hooked[ObsT, ActT, ObsT, ActT]):
@@ -27,7 +25,7 @@ class CoerceAction(Hooked[ObsT, ActT, ObsT, ActT]):
 
     def __init__(self, env: Env[ObsT, ActT]) -> None:
         super().__init__(env)
-        self._model: Any = getattr(env.action_space, "model", None)
+        self._model: type[object] | None = getattr(env.action_space, "model", None)
 
     def step(self, action: Any) -> Step[ObsT]:
         """Step by what the action stands for; InvalidAction where it stands for none."""

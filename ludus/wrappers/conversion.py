@@ -6,7 +6,7 @@ be written, another device) is copied. torch and JAX are imported here alone, an
 
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,16 +24,27 @@ LIBRARIES = ("numpy", "torch", "jax.numpy", "cupy", "dpnp", "mlx.core", "ndonnx"
 """What a name may stand for; besides, the same behind `array_api_compat`."""
 
 
-def module_namespace(xp: ModuleType | str) -> object:
+class ArrayLibrary(Protocol):
+    """What is asked of an array library's module."""
+
+    def asarray(self, obj: object, /) -> object:
+        """An array of its own of a number or a NumPy array."""
+        ...
+
+    def from_dlpack(self, x: object, /) -> object:
+        """An array of its own on the memory of another library's."""
+        ...
+
+
+def module_namespace(xp: ModuleType | str) -> ArrayLibrary:
     """The module of an array library, from itself or its name; raises MissingExtra, and InvalidArgument for others."""
-    if isinstance(xp, str):
-        xp = _imported(xp)
-    if not callable(getattr(xp, "asarray", None)) or not callable(getattr(xp, "from_dlpack", None)):
+    library: Any = _imported(xp) if isinstance(xp, str) else xp
+    if not callable(getattr(library, "asarray", None)) or not callable(getattr(library, "from_dlpack", None)):
         raise InvalidArgument(
             f"array library: expected a module with asarray and from_dlpack, as numpy, torch and jax.numpy have, "
-            f"got {shorten(xp)}"
+            f"got {shorten(library)}"
         )
-    return xp
+    return library
 
 
 def _imported(name: str) -> ModuleType:
@@ -52,7 +63,7 @@ def _imported(name: str) -> ModuleType:
         raise MissingExtra(f"array library: expected the package {top}, got none; {hint}", name=top) from error
 
 
-def array_conversion(value: Any, xp: Any, device: Any = None, *, numbers: bool = True) -> Any:
+def array_conversion(value: object, xp: ArrayLibrary, device: object = None, *, numbers: bool = True) -> Any:
     """`value` with every array in it, and every number unless told otherwise, as an array of `xp`.
 
     Looks into dictionaries, tuples, named tuples and lists. What no array library holds stays what it is: None, text,
@@ -78,7 +89,7 @@ def array_conversion(value: Any, xp: Any, device: Any = None, *, numbers: bool =
     return _converted(value, xp, device) if hasattr(value, "__dlpack__") else value
 
 
-def _converted(array: Any, xp: Any, device: object) -> Any:
+def _converted(array: object, xp: ArrayLibrary, device: object) -> object:
     if isinstance(array, type(xp.asarray(0))):
         return _placed(array, device)
     if is_array(array) and min(array.strides, default=0) < 0:
@@ -106,7 +117,7 @@ def _placed(array: object, device: object) -> object:
     return array if move is None else move(device)
 
 
-class ArrayConversion(Hooked[Any, Any, Any, Any]):
+class ArrayConversion(Hooked[Any, Any, object, Any]):
     """Shows an environment of `env_xp` arrays as one of `target_xp` arrays, in both directions.
 
     Both are modules or their names, as `"torch"`. One environment still gives a float reward and bool flags; a batch
@@ -133,19 +144,19 @@ class ArrayConversion(Hooked[Any, Any, Any, Any]):
         self._env_device, self._target_device = env_device, target_device
         self._single = not env.batch_shape
 
-    def step_masked(self, action: Any, mask: Any) -> Step[Any]:
+    def step_masked(self, action: object, mask: object) -> Step[Any]:
         """Step some lanes; the mask is an array of either library."""
-        below: Any = self.env
-        found = below.step_masked(array_conversion(action, self._env_xp, self._env_device), np.asarray(mask))
+        found = self._batch_below.step_masked(
+            array_conversion(action, self._env_xp, self._env_device), np.asarray(mask)
+        )
         return Step(*(self._shown(one) for one in found))
 
-    def autoreset(self, mask: Any) -> tuple[Any, Info]:
+    def autoreset(self, mask: object) -> tuple[Any, Info]:
         """Begin some lanes; the mask is an array of either library."""
-        below: Any = self.env
-        observation, info = below.autoreset(np.asarray(mask))
+        observation, info = self._batch_below.autoreset(np.asarray(mask))
         return self._shown(observation), self._shown(info)
 
-    def _shown(self, value: Any) -> Any:
+    def _shown(self, value: object) -> Any:
         return array_conversion(value, self._target_xp, self._target_device)
 
     def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
@@ -155,7 +166,7 @@ class ArrayConversion(Hooked[Any, Any, Any, Any]):
         observation, info = self.env.reset(seed=seed, options=options)
         return self._shown(observation), self._shown(info)
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: object) -> Step[Any]:
         """Step with the action converted, and convert what comes."""
         given = array_conversion(action, self._env_xp, self._env_device)
         observation, reward, terminated, truncated, info = self.env.step(given)

@@ -8,6 +8,7 @@ import numpy as np
 from ludus.core import Env, Info, Step
 from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidType
+from ludus.spaces.array_space import Array
 from ludus.wrappers.argument import positive
 from ludus.wrappers.lanes import blend, lane_of, made_of_arrays
 from ludus.wrappers.transform import Mask, Transform
@@ -40,7 +41,7 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
         zero = self._space.default()
         self._zero: object = zero if not self._lead else self._space.concatenate([zero] * self._lead[0])
         self._past: deque[object] = deque(maxlen=self.delay + 1)
-        self._age: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
+        self._age: int | Array = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
 
     def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[ObsT, Info]:
         """Start counting the lanes that begin; the others go on waiting."""
@@ -74,14 +75,17 @@ class DelayObservation(Transform[ObsT, ActT, ObsT, ActT]):
 
     def _delayed(self) -> Any:
         old = self._past[0] if len(self._past) > self.delay else self._zero
-        if not self._lead or (len(self._past) > self.delay and (self._age >= self.delay).all()):
+        if isinstance(self._age, int):
             return old
-        return blend(self._space, self._age >= self.delay, old, self._zero)
+        old_enough: Mask = self._age >= self.delay
+        if len(self._past) > self.delay and old_enough.all():
+            return old
+        return blend(self._space, old_enough, old, self._zero)
 
-    def _delayed_last(self, lane: int, last: object) -> Any:
+    def _delayed_last(self, lane: int, last: object) -> object:
         """What an episode's last observation looks like: `last` has not been pushed yet."""
         if self.delay == 0:
             return last
-        if self._age[lane] + 1 < self.delay:
+        if np.asarray(self._age)[lane] + 1 < self.delay:
             return self._space.default()
         return lane_of(self._space, self._past[-self.delay], lane)

@@ -1,22 +1,29 @@
 """Frame stacks: the last few observations at once."""
 
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
 from ludus.core import Env, Info, Step
-from ludus.core.env import ActT
+from ludus.core.env import ActT, ObsT
+from ludus.core.fork import Lanes
+from ludus.core.wrapper import WrapObsT
 from ludus.errors import InvalidArgument, InvalidType, shorten
 from ludus.spaces import ArraySpace
+from ludus.spaces.array_space import Array
 from ludus.wrappers.argument import positive
 from ludus.wrappers.lanes import leaf_spaces, leaves, made_of_arrays, rebuilt
 from ludus.wrappers.transform import Mask, Transform
 
 __all__ = ["FrameStackObservation"]
 
+ArrayT = TypeVar("ArrayT", bound=Array)
+SeenT = TypeVar("SeenT")
+DoneT = TypeVar("DoneT")
 
-class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
+
+class FrameStackObservation(Transform[WrapObsT, ActT, ObsT, ActT]):
     """Shows the last `stack_size` observations, oldest first.
 
     An episode begins with its first observation repeated (`"reset"`), with zeros (`"zero"`), or with one given.
@@ -28,18 +35,36 @@ class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
     [[0, 0], [0, 0], [1, 0]]
     """
 
-    lane_fields = ("_frames",)
+    lane_fields = ("_films",)
 
-    state_fields = ("_frames",)
+    state_fields = ("_films", "_frames")
     _quick: ClassVar[bool] = True
     """Whether no subclass has hooks of its own around a step."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        own = FrameStackObservation[Any]
+        own = FrameStackObservation[object, object, object]
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
 
-    def __init__(self, env: Env[Any, ActT], stack_size: int, *, padding_type: object = "reset") -> None:
+    @overload
+    def __init__(
+        self: "FrameStackObservation[ArrayT, DoneT, ArrayT]",
+        env: Env[ArrayT, DoneT],
+        stack_size: int,
+        *,
+        padding_type: object = "reset",
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "FrameStackObservation[Any, DoneT, SeenT]",
+        env: Env[SeenT, DoneT],
+        stack_size: int,
+        *,
+        padding_type: object = "reset",
+    ) -> None: ...
+
+    def __init__(self, env: Env[ObsT, ActT], stack_size: int, *, padding_type: object = "reset") -> None:
         super().__init__(env)
         self.stack_size = positive("stack_size", stack_size)
         self._space = self.lane_observation_space
@@ -58,24 +83,28 @@ class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
         self._padding = padding_type if not named else None if padding_type == "reset" else self._space.default()
         self.show_observation_space(self._space.batch(self.stack_size))
         self._plain = isinstance(self._space, ArraySpace)
-        self._frames: Any = []
+        self._films: list[Film] = []
+        """What observations made of arrays are kept in."""
+        self._frames: list[object] = []
+        """All other observations."""
         if self._arrays:
-            self._frames = [Film(self._lead, self.stack_size, leaf) for leaf in leaf_spaces(self._space)]
+            self._films = [Film(self._lead, self.stack_size, leaf) for leaf in leaf_spaces(self._space)]
 
-    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[WrapObsT, Info]:
         """Fill the stack of every lane that begins."""
         self._begin(observation, begun)
         return self._shown(), info
 
-    def step(self, action: ActT) -> Step[Any]:
+    def step(self, action: ActT) -> Step[WrapObsT]:
         """Push the observation; refill the stacks of lanes that begin."""
         if self._lead or not self._quick or not self._plain:
             return super().step(action)
         # The common case, without looking any further.
         observation, reward, terminated, truncated, info = self.env.step(action)
-        return Step(self._frames[0].pushed(observation), reward, terminated, truncated, info)
+        stack: Any = self._films[0].pushed(observation)
+        return Step(stack, reward, terminated, truncated, info)
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[WrapObsT]:
         """Push the observation; refill the stacks of lanes that begin."""
         observation, reward, terminated, truncated, info = step
         final = self.final_observations(info) if self._lead else []
@@ -88,9 +117,9 @@ class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
 
     def _push(self, observation: object) -> None:
         if self._plain:
-            self._frames[0].push(observation, self.stepped)
+            self._films[0].push(observation, self.stepped)
         elif self._arrays:
-            for film, leaf in zip(self._frames, leaves(self._space, observation), strict=True):
+            for film, leaf in zip(self._films, leaves(self._space, observation), strict=True):
                 film.push(leaf, self.stepped)
         else:
             self._frames = [*self._frames[1:], observation]
@@ -100,20 +129,20 @@ class FrameStackObservation(Transform[Any, ActT, Any, ActT]):
         if not self._arrays:
             self._frames = [padding] * (self.stack_size - 1) + [observation]
             return
-        each = zip(self._frames, leaves(self._space, observation), leaves(self._space, padding), strict=True)
+        each = zip(self._films, leaves(self._space, observation), leaves(self._space, padding), strict=True)
         for film, leaf, filler in each:
             film.begin(leaf, filler, begun)
 
-    def _last_stack(self, lane: int, last: object) -> Any:
+    def _last_stack(self, lane: int, last: object) -> object:
         """The stack that an episode ends with; `last` has not been pushed."""
-        each = zip(self._frames, leaves(self._space, last), strict=True)
+        each = zip(self._films, leaves(self._space, last), strict=True)
         return rebuilt(self._space, [film.ended(lane, leaf) for film, leaf in each])
 
     def _shown(self) -> Any:
         if self._plain:
-            return self._frames[0].shown()
+            return self._films[0].shown()
         if self._arrays:
-            return rebuilt(self._space, [film.shown() for film in self._frames])
+            return rebuilt(self._space, [film.shown() for film in self._films])
         return self._space.concatenate(self._frames, self._space.empty(self.stack_size))
 
 
@@ -124,7 +153,7 @@ class Film:
         self._batch, self._size, self._end = bool(lead), size, size
         self._strip = np.zeros((*lead, 2 * size, *space.shape), dtype=space.dtype)
 
-    def forked(self, lanes: Any) -> "Film":
+    def forked(self, lanes: Lanes) -> "Film":
         """The stacks of these lanes."""
         twin = copy(self)
         twin._strip = self._strip[np.asarray(lanes)]
@@ -148,7 +177,7 @@ class Film:
         if stepped is not None:
             strip[~stepped, self._end - size : self._end] = held
 
-    def pushed(self, frame: object) -> Any:
+    def pushed(self, frame: object) -> Array:
         """`push` and `shown` at once, for one environment."""
         size, strip, end = self._size, self._strip, self._end
         if end == 2 * size:
@@ -158,23 +187,24 @@ class Film:
         self._end = end = end + 1
         return strip[end - size : end].copy()
 
-    def begin(self, frame: Any, padding: Any, begun: Mask | None) -> None:
+    def begin(self, frame: object, padding: object, begun: Mask | None) -> None:
         """Fill the stack with padding up to `frame`, in the lanes that begin."""
         start, last = self._end - self._size, self._end - 1
         if not self._batch:
             self._strip[start:last], self._strip[last] = padding, frame
             return
         rows = slice(None) if begun is None else begun
-        one_each = np.ndim(padding) == np.ndim(frame)  # the first observation repeated, not one padding for all
-        self._strip[rows, start:last] = padding[rows][:, None] if one_each else padding
-        self._strip[rows, last] = frame[rows]
+        filler, first = np.asarray(padding), np.asarray(frame)
+        one_each = filler.ndim == first.ndim  # the first observation repeated, not one padding for all
+        self._strip[rows, start:last] = filler[rows][:, None] if one_each else filler
+        self._strip[rows, last] = first[rows]
 
-    def shown(self) -> Any:
+    def shown(self) -> Array:
         """A copy of the stack."""
         start = self._end - self._size
         return (self._strip[:, start : self._end] if self._batch else self._strip[start : self._end]).copy()
 
-    def ended(self, lane: int, last: Any) -> Any:
+    def ended(self, lane: int, last: object) -> Array:
         """The stack of one lane with `last` behind it."""
         stack = np.empty((self._size, *self._strip.shape[2:]), dtype=self._strip.dtype)
         stack[:-1], stack[-1] = self._strip[lane, self._end - self._size + 1 : self._end], last

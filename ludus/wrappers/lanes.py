@@ -4,10 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.spaces import ArraySpace, Dict, Discrete, Space, Tuple
 
 __all__ = ["blend", "expanded", "lane_of", "leaf_spaces", "leaves", "made_of_arrays", "rebuilt"]
+
+Mask = npt.NDArray[np.bool_]
 
 
 def made_of_arrays(space: Space[object]) -> bool:
@@ -21,12 +24,12 @@ where: Callable[..., Any] = np.where
 """Of values whose kind is not known."""
 
 
-def expanded(mask: Any, dimensions: int) -> Any:
+def expanded(mask: Mask, dimensions: int) -> Mask:
     """A mask of lanes as it fits arrays of so many dimensions."""
     return mask.reshape(mask.shape + (1,) * (dimensions - 1))
 
 
-def blend(space: Space[Any], mask: Any, a: Any, b: Any) -> Any:
+def blend(space: Space[object], mask: Mask, a: Any, b: Any) -> Any:
     """Lanes of `a` where `mask`, of `b` elsewhere; `space` is that of one lane."""
     if isinstance(space, ArraySpace):
         dimensions = np.ndim(b)
@@ -39,7 +42,7 @@ def blend(space: Space[Any], mask: Any, a: Any, b: Any) -> Any:
     return tuple(one if chosen else two for chosen, one, two in zip(mask.tolist(), a, b, strict=True))
 
 
-def lane_of(space: Space[Any], batch: Any, lane: int) -> Any:
+def lane_of(space: Space[object], batch: Any, lane: int) -> Any:
     """One lane of a batch, copied."""
     if isinstance(space, Dict):
         return {key: lane_of(part, batch[key], lane) for key, part in space.spaces.items()}
@@ -57,7 +60,7 @@ def leaf_spaces(space: Space[object]) -> list[Any]:
     return [space]
 
 
-def leaves(space: Space[Any], value: Any) -> list[Any]:
+def leaves(space: Space[object], value: Any) -> list[Any]:
     """The arrays that a value consists of, in order."""
     if isinstance(space, Dict):
         return [leaf for key, part in space.spaces.items() for leaf in leaves(part, value[key])]

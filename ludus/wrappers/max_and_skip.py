@@ -8,6 +8,7 @@ from ludus.core import Env, Info, Step
 from ludus.core.env import ActT, ObsT
 from ludus.core.info import info_of, joined
 from ludus.errors import InvalidSpace
+from ludus.spaces.array_space import Array
 from ludus.wrappers.argument import positive
 from ludus.wrappers.lanes import expanded, where
 from ludus.wrappers.steered import Steered
@@ -42,26 +43,26 @@ class MaxAndSkipObservation(Steered[ObsT, ActT, ObsT, ActT]):
         """Step up to `skip` times."""
         if self._lead:
             return self._advance_lanes(action)
-        total = 0.0
-        seen: list[Any] = []
-        step: Any = None
-        for _ in range(self._skip):
-            step = self.env.step(action)
-            total += float(step[1])
-            seen = [*seen[-1:], step[0]]
+        step = self.env.step(action)
+        total = float(step[1])
+        seen: list[Any] = [step[0]]
+        for _ in range(self._skip - 1):
             if step[2] or step[3]:
                 break
-        return Step(np.max(np.stack(seen), axis=0), total, step[2], step[3], step[4])
+            step = self.env.step(action)
+            total += float(step[1])
+            seen.append(step[0])
+        return Step(np.max(np.stack(seen[-2:]), axis=0), total, step[2], step[3], step[4])
 
     def _advance_lanes(self, action: ActT) -> Step[ObsT]:
-        below: Any = self.env
-        step: Step[Any] = Step(*below.step(action))
+        below = self._batch_below
+        step: Step[Any] = Step.of(below.step(action))  # of arrays, as the constructor has seen to
         going, before = self.moving(step), step.observation
         for _ in range(self._skip - 1):
             if not going.any():
                 break
             before = before if self._copied else before.copy()
-            again = Step(*below.step_masked(action, going))
+            again: Step[Any] = Step.of(below.step_masked(action, going))
             flags = step.terminated | again.terminated, step.truncated | again.truncated
             ended = again.terminated | again.truncated
             info = joined(info_of(step.info, ~going), self._brightest_last(again.info, before, ended))
@@ -77,7 +78,7 @@ class MaxAndSkipObservation(Steered[ObsT, ActT, ObsT, ActT]):
         """Whether an observation of the batch stays what it is when the next one comes."""
         return bool(getattr(self.unwrapped, "copy", True))
 
-    def _brightest_last(self, info: Info, before: Any, ended: Mask) -> Info:
+    def _brightest_last(self, info: Info, before: Array, ended: Mask) -> Info:
         if self._mode is not SAME_STEP or not ended.any():
             return info
         return self.with_final(

@@ -27,8 +27,8 @@ class RunningMeanStd:
     """
 
     def __init__(self, epsilon: float = 1e-4, shape: tuple[int, ...] = (), dtype: npt.DTypeLike = np.float64) -> None:
-        self.mean: Any = np.zeros(shape, dtype=dtype) if shape else 0.0
-        self.var: Any = np.ones(shape, dtype=dtype) if shape else 1.0
+        self.mean: float | Array = np.zeros(shape, dtype=dtype) if shape else 0.0
+        self.var: float | Array = np.ones(shape, dtype=dtype) if shape else 1.0
         self.count: float = epsilon
 
     def update(self, x: Array) -> None:
@@ -41,14 +41,14 @@ class RunningMeanStd:
         square = (ones @ (away * away) / count).reshape(x.shape[1:])
         self.update_from_moments(self.mean + mean, square - mean * mean, count)
 
-    def update_one(self, x: Any) -> None:
+    def update_one(self, x: float | Array) -> None:
         """Take in one row, or one number."""
         away, total = x - self.mean, self.count + 1.0
         self.mean = self.mean + away / total
         self.var = (self.var + away * away / total) * (self.count / total)
         self.count = total
 
-    def update_from_moments(self, batch_mean: Any, batch_var: Any, batch_count: int) -> None:
+    def update_from_moments(self, batch_mean: float | Array, batch_var: float | Array, batch_count: int) -> None:
         """Take in rows of which only these are known."""
         delta, total = batch_mean - self.mean, self.count + batch_count
         spread = self.var * self.count + batch_var * batch_count + delta * delta * (self.count * batch_count / total)
@@ -81,7 +81,7 @@ class _Running(Transform[WrapObsT, ActT, ObsT, ActT]):
         self._update_running_mean = not frozen
 
 
-class NormalizeObservation(_Running[Array, ActT, Any]):
+class NormalizeObservation(_Running[Array, ActT, Array]):
     """Shows observations shifted and scaled to mean 0 and variance 1; the lanes of a batch share one set of statistics.
 
     Every observation counts once: first and last ones, and after a partial reset only those of the lanes reset.
@@ -97,7 +97,7 @@ class NormalizeObservation(_Running[Array, ActT, Any]):
     calls = frozenset({"observation"})
     state_fields = ("obs_rms",)
 
-    def __init__(self, env: Env[Any, ActT], epsilon: float = 1e-8) -> None:
+    def __init__(self, env: Env[Array, ActT], epsilon: float = 1e-8) -> None:
         super().__init__(env, epsilon)
         shape = self.lane_observation_space.shape
         if shape is None:
@@ -105,12 +105,12 @@ class NormalizeObservation(_Running[Array, ActT, Any]):
         self.show_observation_space(Box(-np.inf, np.inf, shape=shape, dtype=np.float32))
         self.obs_rms = RunningMeanStd(shape=shape)
 
-    def on_reset(self, observation: Any, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: Array, info: Info, begun: Mask | None) -> tuple[Array, Info]:
         """Normalise first observations."""
         self._learn(observation if begun is None else observation[begun])
         return self._shown(observation), info
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[Array], begun: Mask | None) -> Step[Array]:
         """Normalise, last observations included."""
         observation, reward, terminated, truncated, info = step
         stepped = self.stepped
@@ -121,24 +121,24 @@ class NormalizeObservation(_Running[Array, ActT, Any]):
             info = self._hooked_finals(info, observation, self.env.observation_space)
         return Step(self._shown(observation), reward, terminated, truncated, info)
 
-    def _shown(self, observation: object) -> Any:
+    def _shown(self, observation: Array) -> Array:
         if not self._lead:
             return self.observation(observation)
         return self._hooked_observation(observation, self.env.observation_space)
 
-    def _learn(self, rows: Any) -> None:
+    def _learn(self, rows: Array) -> None:
         if self._update_running_mean and (not self._lead or len(rows)):
             (self.obs_rms.update if self._lead else self.obs_rms.update_one)(rows)
 
-    def observation(self, observation: Any) -> Any:
+    def observation(self, observation: Array) -> Array:
         """The observation on the scale of what was seen so far; nothing is learnt from it."""
         return self._scaled(observation)
 
-    def observations(self, observations: Any) -> Any:
+    def observations(self, observations: Array) -> Array:
         """The same for a whole batch."""
         return self._scaled(observations)
 
-    def _scaled(self, observation: object) -> Any:
+    def _scaled(self, observation: Array) -> Array:
         mean, scale = self.obs_rms.mean, 1.0 / np.sqrt(self.obs_rms.var + self.epsilon)
         return ((observation - mean) * scale).astype(np.float32)
 
@@ -166,14 +166,14 @@ class NormalizeReward(_Running[ObsT, ActT, ObsT]):
             raise InvalidArgument(f"gamma: expected a number from 0 to 1, got {gamma}")
         self.gamma = gamma
         self.return_rms = RunningMeanStd(shape=())
-        self.discounted_reward: Any = np.zeros(self._lead) if self._lead else 0.0
+        self.discounted_reward: float | Array = np.zeros(self._lead) if self._lead else 0.0
 
-    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[ObsT, Info]:
         """Start the returns of lanes that begin."""
         self.discounted_reward = self.discounted_reward * (0.0 if begun is None else ~begun)
         return observation, info
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[ObsT]:
         """Add to the returns and scale the reward."""
         observation, reward, terminated, truncated, info = step
         total = self.discounted_reward * self.gamma + reward
@@ -193,11 +193,11 @@ class NormalizeReward(_Running[ObsT, ActT, ObsT]):
         """The reward on the scale of the returns so far; nothing is learnt from it."""
         return reward / sqrt(self.return_rms.var + self.epsilon)
 
-    def rewards(self, rewards: Any) -> Any:
+    def rewards(self, rewards: Array) -> Array:
         """The same for a whole batch."""
         return rewards / sqrt(self.return_rms.var + self.epsilon)
 
-    def _go_on(self, total: Any, begun: Mask | None, ended: Mask) -> None:
+    def _go_on(self, total: Array, begun: Mask | None, ended: Mask) -> None:
         """The returns so far: 0 for lanes that begin, and what they were for those left alone."""
         if begun is not None and self._mode is AutoresetMode.NEXT_STEP:
             total = np.where(begun, 0.0, total)
@@ -205,7 +205,7 @@ class NormalizeReward(_Running[ObsT, ActT, ObsT]):
         going = total * ~ended
         self.discounted_reward = going if stepped is None else np.where(stepped, going, self.discounted_reward)
 
-    def _learn(self, rows: Any) -> None:
+    def _learn(self, rows: Array) -> None:
         """Learn from the lanes that made a step; a lane that was reset instead has no return yet."""
         if rows.size:
             away = rows - self.return_rms.mean

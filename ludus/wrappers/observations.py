@@ -1,13 +1,14 @@
 """Observations in another form, with nothing remembered from step to step."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import Env
-from ludus.core.env import ActT
+from ludus.core import Env, VectorEnv
+from ludus.core.env import ActT, ObsT
+from ludus.core.wrapper import WrapObsT
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, shorten
 from ludus.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
 from ludus.spaces.array_space import Array
@@ -24,10 +25,11 @@ __all__ = [
     "TransformObservation",
 ]
 
+DoneT = TypeVar("DoneT")
 GRAY = np.array([0.2125, 0.7154, 0.0721])
 
 
-class TransformObservation(ObservationTransform[Any, ActT, Any]):
+class TransformObservation(ObservationTransform[WrapObsT, ActT, ObsT]):
     """Shows `func(observation)`; `observation_space` is where the results of one lane are, None for no change.
 
     In a batch the function is called lane by lane; with `vectorized=True` it takes the whole batch at once.
@@ -40,10 +42,30 @@ class TransformObservation(ObservationTransform[Any, ActT, Any]):
 
     lane_fields = ()
 
+    @overload
+    def __init__(
+        self: "TransformObservation[Any, DoneT, Any]",
+        env: VectorEnv[Any, DoneT],
+        func: Callable[[Any], object],
+        observation_space: Space[object] | None = None,
+        *,
+        vectorized: bool = False,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        env: Env[ObsT, ActT],
+        func: Callable[[ObsT], WrapObsT],
+        observation_space: Space[object] | None = None,
+        *,
+        vectorized: bool = False,
+    ) -> None: ...
+
     def __init__(
         self,
         env: Env[Any, ActT],
-        func: Callable[[Any], object],
+        func: Callable[[Any], Any],
         observation_space: Space[object] | None = None,
         *,
         vectorized: bool = False,
@@ -55,7 +77,7 @@ class TransformObservation(ObservationTransform[Any, ActT, Any]):
         if observation_space is not None:
             self.show_observation_space(observation_space)
 
-    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: ObsT, lead: tuple[int, ...]) -> WrapObsT:
         """Call the function."""
         if not lead or self.vectorized:
             return self.func(observation)
@@ -63,7 +85,7 @@ class TransformObservation(ObservationTransform[Any, ActT, Any]):
         return self.single_observation_space.concatenate(lanes)
 
 
-class FilterObservation(ObservationTransform[Any, ActT, Any]):
+class FilterObservation(ObservationTransform[Any, ActT, object]):
     """Keeps some keys of a `Dict` observation, or some places of a `Tuple`.
 
     >>> from ludus.core import Env
@@ -78,7 +100,7 @@ class FilterObservation(ObservationTransform[Any, ActT, Any]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, ActT], filter_keys: Sequence[str | int]) -> None:
+    def __init__(self, env: Env[object, ActT], filter_keys: Sequence[str | int]) -> None:
         super().__init__(env)
         space = self.lane_observation_space
         if not isinstance(space, Dict | Tuple):
@@ -93,18 +115,18 @@ class FilterObservation(ObservationTransform[Any, ActT, Any]):
             )
         self.filter_keys = filter_keys
         every: Any = space  # keys are names of a Dict and places of a Tuple
-        kept = [(key, every[key]) for key in filter_keys]
+        kept: list[tuple[str | int, Space[object]]] = [(key, every[key]) for key in filter_keys]
         self.show_observation_space(Dict(kept) if isinstance(space, Dict) else Tuple([part for _, part in kept]))
         self._named = isinstance(space, Dict)
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: Any, lead: tuple[int, ...]) -> dict[str | int, object] | tuple[object, ...]:
         """Pick the parts."""
         if self._named:
             return {key: observation[key] for key in self.filter_keys}
         return tuple(observation[key] for key in self.filter_keys)
 
 
-class FlattenObservation(ObservationTransform[Any, ActT, Any]):
+class FlattenObservation(ObservationTransform[Any, ActT, object]):
     """Shows the flat form of an observation, as `Space.flatten` gives it.
 
     >>> import ludus
@@ -115,22 +137,22 @@ class FlattenObservation(ObservationTransform[Any, ActT, Any]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, ActT]) -> None:
+    def __init__(self, env: Env[object, ActT]) -> None:
         super().__init__(env)
         self._space = self.lane_observation_space
         self.show_observation_space(self._space.flat_space())
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: object, lead: tuple[int, ...]) -> object:
         """Flatten one, or every lane."""
         if not lead:
             return self._space.flatten(observation)
         if isinstance(self._space, Box | MultiBinary):
-            return np.reshape(observation, (*lead, -1)).copy()
+            return np.asarray(observation).reshape((*lead, -1)).copy()
         lanes = [self._space.flatten(one) for one in self.env.observation_space.iterate(observation)]
         return self.single_observation_space.concatenate(lanes)
 
 
-def image_space(name: str, space: Space[Any], dimensions: tuple[int, ...]) -> Box:
+def image_space(name: str, space: Space[object], dimensions: tuple[int, ...]) -> Box[object]:
     is_bytes = isinstance(space, Box) and space.dtype == np.uint8 and len(space.shape) in dimensions
     if not isinstance(space, Box) or not is_bytes or not ((space.low == 0).all() and (space.high == 255).all()):
         raise InvalidSpace(
@@ -215,7 +237,7 @@ class RescaleObservation(ObservationTransform[Array, ActT, Array]):
         return self._gradient * observation + self._intercept
 
 
-class DtypeObservation(ObservationTransform[Array, ActT, Any]):
+class DtypeObservation(ObservationTransform[Array, ActT, object]):
     """Shows numbers as another dtype.
 
     >>> import ludus
@@ -225,12 +247,12 @@ class DtypeObservation(ObservationTransform[Array, ActT, Any]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, ActT], dtype: npt.DTypeLike) -> None:
+    def __init__(self, env: Env[object, ActT], dtype: npt.DTypeLike) -> None:
         super().__init__(env)
         self.dtype = np.dtype(dtype)
         space = self.lane_observation_space
         if isinstance(space, Box):
-            shown: Space[Any] = Box(space.low, space.high, shape=space.shape, dtype=self.dtype)
+            shown: Space[Array] = Box(space.low, space.high, shape=space.shape, dtype=self.dtype)
         elif isinstance(space, Discrete):
             shown = Box(int(space.start), int(space.start + space.n - 1), shape=(), dtype=self.dtype)
         elif isinstance(space, MultiDiscrete):
@@ -241,6 +263,6 @@ class DtypeObservation(ObservationTransform[Array, ActT, Any]):
             raise InvalidSpace(f"DtypeObservation: expected a space of arrays or integers, got {space!r}")
         self.show_observation_space(shown)
 
-    def convert(self, observation: object, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: object, lead: tuple[int, ...]) -> Array:
         """Cast."""
         return np.asarray(observation).astype(self.dtype)

@@ -1,23 +1,23 @@
 """Opponents that are policies: every player but one is moved by a function, in one environment or in a batch."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from ludus.core import AutoresetMode, Info, Step
-from ludus.core.env import AnyEnv
+from ludus.core import AutoresetMode, Env, Info, Step
+from ludus.core.env import ActT, ObsT
 from ludus.core.info import FINAL, info_of, joined
 from ludus.core.options import Options
 from ludus.errors import InvalidType, shorten
 from ludus.seeding import Seed
+from ludus.spaces.array_space import Array
 from ludus.wrappers.steered import Steered
 from ludus.wrappers.transform import SAME_STEP, Mask
 
 __all__ = ["PlayAgainst"]
 
 
-class PlayAgainst(Steered[Any, Any, Any, Any]):
+class PlayAgainst(Steered[ObsT, ActT, ObsT, ActT]):
     """Leaves one player of a game in turns, `seat`, to the caller; `policy(observation, info)` moves the others.
 
     A batch calls it with observations and infos of all lanes and uses its actions for the lanes whose turn it is;
@@ -44,13 +44,13 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
 
     lane_fields = ()
 
-    def __init__(self, env: AnyEnv, policy: Callable[[Any, Info], object], seat: int = 0) -> None:
+    def __init__(self, env: Env[ObsT, ActT], policy: Callable[[ObsT, Info], ActT], seat: int = 0) -> None:
         super().__init__(env)
         if not callable(policy):
             raise InvalidType(f"PlayAgainst policy: expected a function, got {shorten(policy)}")
         self.policy, self.seat = policy, seat
 
-    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Begin, and move the others until it is the seat's turn."""
         observation, info = self.env.reset(seed=seed, options=options)
         if "turn" not in info:
@@ -67,9 +67,9 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
             step = self._answered(Step(observation, 0.0, False, False, info))
         return self.on_reset(step.observation, step.info, begun)
 
-    def advance(self, action: object) -> Step[Any]:
+    def advance(self, action: ActT) -> Step[ObsT]:
         """The seat's move, and those of the others until it is its turn again."""
-        step: Step[Any] = Step(*self.env.step(action))
+        step = Step.of(self.env.step(action))
         if not self._lead:
             return self._answered(step._replace(reward=float(step.info["rewards"][self.seat])))
         over = step.terminated | step.truncated
@@ -80,18 +80,18 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
         begun = self._ended & lanes if self._mode is AutoresetMode.NEXT_STEP else np.zeros(self._lead, np.bool_)
         return self._others(step._replace(reward=self._gained(step.info)), going, over | begun)
 
-    def _answered(self, step: Step[object]) -> Step[object]:
+    def _answered(self, step: Step[ObsT]) -> Step[ObsT]:
         while not (step.terminated or step.truncated) and step.info["turn"] != self.seat:
-            again: Step[Any] = Step(*self.env.step(self.policy(step.observation, step.info)))
+            again = Step.of(self.env.step(self.policy(step.observation, step.info)))
             step = again._replace(reward=step.reward + float(again.info["rewards"][self.seat]))
         return step
 
-    def _others(self, step: Step[Any], lanes: Mask, over: Mask) -> Step[Any]:
+    def _others(self, step: Step[ObsT], lanes: Mask, over: Mask) -> Step[ObsT]:
         """Have the policy move these lanes for as long as it is its turn there; those of `over` gain nothing by it."""
-        below: Any = self.env
+        below = self._batch_below
         waiting = lanes & (step.info["turn"] != self.seat)
         while waiting.any():
-            again = Step(*below.step_masked(self.policy(step.observation, step.info), waiting))
+            again = Step.of(below.step_masked(self.policy(step.observation, step.info), waiting))
             ended = again.terminated | again.truncated
             reward = step.reward + np.where(over, 0.0, self._gained(again.info))
             flags = step.terminated | again.terminated, step.truncated | again.truncated
@@ -100,7 +100,7 @@ class PlayAgainst(Steered[Any, Any, Any, Any]):
             waiting = waiting & (step.info["turn"] != self.seat) & (~ended | (self._mode is SAME_STEP))
         return step
 
-    def _gained(self, info: Info) -> Any:
+    def _gained(self, info: Info) -> Array:
         """What the seat got from a step, in every lane that made one."""
         gained = np.zeros(self._lead)
         for told in (info, info.get("final_info", {})):

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import Env, Hooked, Info, Step
 from ludus.core.env import ActT, AnyEnv, ObsT
@@ -12,6 +13,7 @@ from ludus.core.options import Options
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.rendering import VideoWriter, Window, grid
 from ludus.seeding import Seed
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_tuple
 
 __all__ = ["AddWhiteNoise", "HumanRendering", "ObstructView", "RecordVideo", "RenderCollection", "every_cube"]
@@ -243,15 +245,15 @@ class HumanRendering(Hooked[ObsT, ActT, ObsT, ActT]):
         super().close()
 
 
-class _Disturbed(Hooked[Any, Any, Any, Any]):
+class _Disturbed(Hooked[ObsT, ActT, ObsT, ActT]):
     """Pictures with noise in them, drawn from a stream that the dynamics know nothing of."""
 
-    def __init__(self, env: AnyEnv, is_noise_grayscale: bool) -> None:
+    def __init__(self, env: Env[ObsT, ActT], is_noise_grayscale: bool) -> None:
         super().__init__(env)
         _require_mode(env, type(self).__name__, "human", "ansi", "svg")
         self.is_noise_grayscale = is_noise_grayscale
 
-    def render(self) -> Any:
+    def render(self) -> Array | tuple[Array, ...]:
         """The picture, or each lane's, with noise."""
         picture = self.env.render()
         streams: Any = self.stream(type(self).__name__)
@@ -259,7 +261,7 @@ class _Disturbed(Hooked[Any, Any, Any, Any]):
             return self._disturb(picture, streams)
         return tuple(self._disturb(one, rng) for one, rng in zip(picture, streams, strict=True))
 
-    def _disturb(self, picture: Any, rng: np.random.Generator) -> Any:
+    def _disturb(self, picture: Array, rng: np.random.Generator) -> Array:
         shape: tuple[int, ...] = picture.shape
         mask = self._where(shape[:2], rng)
         if self.is_noise_grayscale:
@@ -268,11 +270,11 @@ class _Disturbed(Hooked[Any, Any, Any, Any]):
             noise = rng.integers(0, 255, size=shape, dtype=np.uint8)
         return np.where(mask[..., None], noise, picture)
 
-    def _where(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
+    def _where(self, shape: tuple[int, ...], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         raise NotImplementedError
 
 
-class AddWhiteNoise(_Disturbed):
+class AddWhiteNoise(_Disturbed[ObsT, ActT]):
     """Pictures in which each pixel is noise with some probability.
 
     >>> import ludus
@@ -282,7 +284,9 @@ class AddWhiteNoise(_Disturbed):
     dtype('uint8')
     """
 
-    def __init__(self, env: AnyEnv, probability_of_noise_per_pixel: float, is_noise_grayscale: bool = False) -> None:
+    def __init__(
+        self, env: Env[ObsT, ActT], probability_of_noise_per_pixel: float, is_noise_grayscale: bool = False
+    ) -> None:
         if not 0 <= probability_of_noise_per_pixel < 1:
             raise InvalidArgument(
                 "probability_of_noise_per_pixel: expected at least 0 and less than 1, "
@@ -291,11 +295,11 @@ class AddWhiteNoise(_Disturbed):
         super().__init__(env, is_noise_grayscale)
         self.probability_of_noise_per_pixel = probability_of_noise_per_pixel
 
-    def _where(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
+    def _where(self, shape: tuple[int, ...], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         return rng.random(shape) < self.probability_of_noise_per_pixel
 
 
-class ObstructView(_Disturbed):
+class ObstructView(_Disturbed[ObsT, ActT]):
     """Pictures with squares of noise over about `obstructed_pixels_ratio` of them.
 
     >>> import ludus
@@ -307,7 +311,7 @@ class ObstructView(_Disturbed):
 
     def __init__(
         self,
-        env: AnyEnv,
+        env: Env[ObsT, ActT],
         obstructed_pixels_ratio: float,
         obstruction_width: int,
         is_noise_grayscale: bool = False,
@@ -321,7 +325,7 @@ class ObstructView(_Disturbed):
         super().__init__(env, is_noise_grayscale)
         self.obstructed_pixels_ratio, self.obstruction_width = obstructed_pixels_ratio, obstruction_width
 
-    def _where(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
+    def _where(self, shape: tuple[int, ...], rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         height, width = shape
         count = int(height * width * self.obstructed_pixels_ratio / self.obstruction_width**2)
         before, mask = self.obstruction_width // 2, np.zeros(shape, dtype=np.bool_)

@@ -14,7 +14,7 @@ from ludus.wrappers.transform import SAME_STEP, Mask, Transform
 __all__ = ["AddRenderObservation"]
 
 
-class AddRenderObservation(Transform[Any, ActT, Any, ActT]):
+class AddRenderObservation(Transform[Any, ActT, object, ActT]):
     """Shows the picture instead of the observation, or beside it as a dictionary of both.
 
     A batch has to leave ended lanes as they are until the next call: in SAME_STEP nobody sees the last picture.
@@ -28,7 +28,7 @@ class AddRenderObservation(Transform[Any, ActT, Any, ActT]):
     lane_fields = ()
 
     def __init__(
-        self, env: Env[Any, ActT], render_only: bool = True, render_key: str = "pixels", obs_key: str = "state"
+        self, env: Env[object, ActT], render_only: bool = True, render_key: str = "pixels", obs_key: str = "state"
     ) -> None:
         super().__init__(env)
         self.render_only, self.render_key, self.obs_key = render_only, render_key, obs_key
@@ -65,7 +65,7 @@ class AddRenderObservation(Transform[Any, ActT, Any, ActT]):
         else:
             self.show_observation_space(Dict({self.obs_key: space, self.render_key: pixels}))
 
-    def _with_picture(self, observation: Any) -> Any:
+    def _with_picture(self, observation: Any) -> object:
         picture = np.stack(self.env.render()) if self._lead else self.env.render()
         if self.render_only:
             return picture
@@ -73,10 +73,10 @@ class AddRenderObservation(Transform[Any, ActT, Any, ActT]):
             return {self.render_key: picture, **observation}
         return {self.obs_key: observation, self.render_key: picture}
 
-    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[Any, Info]:
+    def on_reset(self, observation: object, info: Info, begun: Mask | None) -> tuple[object, Info]:
         """Add the first picture."""
         return self._with_picture(observation), info
 
-    def after_step(self, step: Step[Any], begun: Mask | None) -> Step[Any]:
+    def after_step(self, step: Step[object], begun: Mask | None) -> Step[object]:
         """Add the picture."""
         return Step(self._with_picture(step[0]), *step[1:])

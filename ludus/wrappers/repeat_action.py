@@ -1,7 +1,5 @@
 """Actions that are taken several times."""
 
-from typing import Any
-
 from ludus.core import Env, Step
 from ludus.core.env import ActT, ObsT
 from ludus.core.info import info_of, joined
@@ -31,22 +29,23 @@ class RepeatAction(Steered[ObsT, ActT, ObsT, ActT]):
         """Step up to `num_repeats` times."""
         if self._lead:
             return self._advance_lanes(action)
-        total, step = 0.0, None
-        for _ in range(self.num_repeats):
-            step = self.env.step(action)
-            total += float(step[1])
+        step = self.env.step(action)
+        total = float(step[1])
+        for _ in range(self.num_repeats - 1):
             if step[2] or step[3]:
                 break
-        return Step(step[0], total, step[2], step[3], step[4])  # type: ignore[index]
+            step = self.env.step(action)
+            total += float(step[1])
+        return Step(step[0], total, step[2], step[3], step[4])
 
     def _advance_lanes(self, action: ActT) -> Step[ObsT]:
-        below: Any = self.env
-        step = Step(*below.step(action))
+        below = self._batch_below
+        step = Step.of(below.step(action))
         going = self.moving(step)
         for _ in range(self.num_repeats - 1):
             if not going.any():
                 break
-            again = Step(*below.step_masked(action, going))
+            again = Step.of(below.step_masked(action, going))
             info = joined(info_of(step.info, ~going), again.info)
             flags = step.terminated | again.terminated, step.truncated | again.truncated
             step = Step(again.observation, step.reward + again.reward, *flags, info)

@@ -1,16 +1,15 @@
 """The linear map from one box to another."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidSpace, shorten
 from ludus.spaces import Box, Space
+from ludus.spaces.array_space import Array
 
 __all__ = ["rescaling"]
 
 
-def rescaling(space: Space[Any], low: object, high: object, what: str) -> tuple[Box, Any, Any]:
+def rescaling(space: Space[object], low: object, high: object, what: str) -> tuple[Box, Array, Array]:
     """The box from `low` to `high`, and gradient and intercept of `new = gradient * old + intercept`."""
     if not isinstance(space, Box):
         raise InvalidSpace(f"{what}: expected a Box, got {space!r}")
@@ -23,7 +22,7 @@ def rescaling(space: Space[Any], low: object, high: object, what: str) -> tuple[
             )
     if not (new_low <= new_high).all():
         raise InvalidArgument(f"{what}: expected minimum <= maximum, got {shorten(low)} and {shorten(high)}")
-    wide: Any = getattr(np, "float128", np.float64)
+    wide: type[np.floating] = getattr(np, "float128", np.float64)
     below, above = np.isfinite(new_low), np.isfinite(new_high)
     both = below & above
     gradient, intercept = np.ones(space.shape, dtype=space.dtype), np.zeros(space.shape, dtype=space.dtype)
@@ -36,7 +35,7 @@ def rescaling(space: Space[Any], low: object, high: object, what: str) -> tuple[
     return Box(new_low, new_high, dtype=space.dtype), gradient, intercept
 
 
-def _end(value: object, space: Box, what: str) -> Any:
+def _end(value: object, space: Box[object], what: str) -> Array:
     end = np.asarray(value)
     if end.dtype.kind not in "iuf" or end.shape not in ((), space.shape):
         raise InvalidArgument(f"{what}: expected a number or an array of shape {space.shape}, got {shorten(value)}")

@@ -1,7 +1,5 @@
 """Images at another size."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.core import Env
@@ -17,7 +15,7 @@ from ludus.wrappers.transform import ObservationTransform
 __all__ = ["ResizeObservation"]
 
 
-class ResizeObservation(ObservationTransform[Array, ActT, Any]):
+class ResizeObservation(ObservationTransform[Array, ActT, Array]):
     """Shows an image at another size, `(height, width)`: averaged when it shrinks, interpolated when it grows.
 
     >>> resize(np.full((4, 4), 7, np.uint8), (2, 2)).tolist()
@@ -26,10 +24,10 @@ class ResizeObservation(ObservationTransform[Array, ActT, Any]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[Any, ActT], shape: tuple[int, int]) -> None:
+    def __init__(self, env: Env[Array, ActT], shape: tuple[int, int]) -> None:
         super().__init__(env)
         space = image_space("ResizeObservation", self.lane_observation_space, (2, 3))
-        given: Any = shape
+        given: object = shape
         whole = is_tuple(given) and len(given) == 2 and all(isinstance(one, int | np.integer) for one in given)
         if not whole or min(given) < 1:
             raise InvalidArgument(
@@ -38,7 +36,7 @@ class ResizeObservation(ObservationTransform[Array, ActT, Any]):
         self.shape = (int(shape[0]), int(shape[1]))
         self.show_observation_space(Box(0, 255, shape=self.shape + space.shape[2:], dtype=np.uint8))
 
-    def convert(self, observation: Any, lead: tuple[int, ...]) -> Any:
+    def convert(self, observation: Array, lead: tuple[int, ...]) -> Array:
         """Resize one image, or each lane's."""
         size = (self.shape[1], self.shape[0])
         return np.stack([resize(one, size) for one in observation]) if lead else resize(observation, size)

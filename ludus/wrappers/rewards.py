@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import Env
 from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidArgument, InvalidType, shorten
+from ludus.spaces.array_space import Array
 from ludus.wrappers.transform import RewardTransform
 
 __all__ = ["ClipReward", "TransformReward"]
@@ -35,7 +37,7 @@ class TransformReward(RewardTransform[ObsT, ActT]):
         """Call the function."""
         return self.func(reward)
 
-    def rewards(self, rewards: Any) -> Any:
+    def rewards(self, rewards: Array) -> Array:
         """Call the function for every lane, or for all at once."""
         return self.func(rewards) if self.vectorized else np.array([self.func(one) for one in rewards], np.float64)
 
@@ -52,7 +54,9 @@ class ClipReward(RewardTransform[ObsT, ActT]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[ObsT, ActT], min_reward: Any = None, max_reward: Any = None) -> None:
+    def __init__(
+        self, env: Env[ObsT, ActT], min_reward: npt.ArrayLike | None = None, max_reward: npt.ArrayLike | None = None
+    ) -> None:
         super().__init__(env)
         if min_reward is None and max_reward is None:
             raise InvalidArgument("ClipReward: expected min_reward or max_reward, got neither")
@@ -65,7 +69,7 @@ class ClipReward(RewardTransform[ObsT, ActT]):
         self.min_reward, self.max_reward = min_reward, max_reward
         self._plain = isinstance(min_reward, int | float | None) and isinstance(max_reward, int | float | None)
 
-    def rewards(self, rewards: Any) -> Any:
+    def rewards(self, rewards: Array) -> Array:
         """Clip those of a batch."""
         low, high = self.min_reward, self.max_reward  # np.clip takes twice as long
         found = rewards if low is None else np.maximum(rewards, low)

@@ -2,13 +2,13 @@
 
 import time
 from collections import deque
-from typing import Any
 
 import numpy as np
 
 from ludus.core import AutoresetMode, Env, Info, Step
 from ludus.core.env import ActT, ObsT
 from ludus.errors import InvalidArgument
+from ludus.spaces.array_space import Array
 from ludus.wrappers.transform import Mask, Transform
 
 __all__ = ["RecordEpisodeStatistics"]
@@ -35,9 +35,9 @@ class RecordEpisodeStatistics(Transform[ObsT, ActT, ObsT, ActT]):
         super().__init__(env)
         self._stats_key = stats_key
         self.episode_count = 0
-        self.episode_returns: Any = 0.0 if not self._lead else np.zeros(self._lead)
-        self.episode_lengths: Any = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
-        self.episode_start_time: Any = (
+        self.episode_returns: float | Array = 0.0 if not self._lead else np.zeros(self._lead)
+        self.episode_lengths: int | Array = 0 if not self._lead else np.zeros(self._lead, dtype=np.int64)
+        self.episode_start_time: float | Array = (
             time.perf_counter() if not self._lead else np.full(self._lead, time.perf_counter())
         )
         self.time_queue: deque[float] = deque(maxlen=buffer_length)
@@ -78,25 +78,28 @@ class RecordEpisodeStatistics(Transform[ObsT, ActT, ObsT, ActT]):
             self._start(over)
         return step
 
-    def _told(self, info: Info, over: Any) -> Info:
+    def _told(self, info: Info, over: Mask) -> Info:
         if self._stats_key in info:
             raise InvalidArgument(
                 f"stats_key: expected a key that info has not, got {self._stats_key!r}; choose another"
             )
-        took: Any = time.perf_counter() - self.episode_start_time
+        now = time.perf_counter()
         if not self._lead:
-            self._keep(self.episode_returns, self.episode_lengths, round(took, 6))
-            told: dict[str, Any] = {"r": self.episode_returns, "l": self.episode_lengths, "t": round(took, 6)}
-            return {**info, self._stats_key: told}
-        took = np.asarray(took).round(6)
+            seconds = round(float(now - self.episode_start_time), 6)
+            self._keep(self.episode_returns, self.episode_lengths, seconds)
+            return {**info, self._stats_key: {"r": self.episode_returns, "l": self.episode_lengths, "t": seconds}}
+        took: Array = np.asarray(now - self.episode_start_time).round(6)
+        returns, lengths = np.asarray(self.episode_returns), np.asarray(self.episode_lengths)
         for lane in np.flatnonzero(over):
-            self._keep(self.episode_returns[lane], self.episode_lengths[lane], took[lane])
-        columns: dict[str, Any] = {"r": self.episode_returns, "l": self.episode_lengths, "t": took}
-        told = {name: np.where(over, column, np.zeros_like(column)) for name, column in columns.items()}
+            self._keep(returns[lane], lengths[lane], took[lane])
+        columns = {"r": returns, "l": lengths, "t": took}
+        told: dict[str, Array] = {
+            name: np.where(over, column, np.zeros_like(column)) for name, column in columns.items()
+        }
         told |= {f"_{name}": over.copy() for name in columns}
         return {**info, self._stats_key: told, f"_{self._stats_key}": over.copy()}
 
-    def _keep(self, total: Any, length: Any, seconds: Any) -> None:
+    def _keep(self, total: float | Array, length: float | Array, seconds: float | Array) -> None:
         self.episode_count += 1
         self.return_queue.append(float(total))
         self.length_queue.append(int(length))

@@ -1,6 +1,6 @@
 """Wrappers that steer lanes step by step: several steps below for one above, or episodes that end only here."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Steered(Transform[WrapObsT, WrapActT, ObsT, ActT]):
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        own = Transform[Any, Any, Any, Any]
+        own = Transform[object, object, object, object]
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
 
     def advance(self, action: ActT) -> Step[ObsT]:
@@ -95,10 +95,10 @@ class Cutting(Steered[WrapObsT, WrapActT, ObsT, ActT]):
         """A step of the environment below; lanes that were cut begin instead."""
         if self._cut is None:
             step = self.env.step(action)
-            return step if class_of(step) is Step else Step(*step)
+            return step if class_of(step) is Step else Step.of(step)
         stepped = self.stepped
         now = self._cut if stepped is None else self._cut & stepped
-        below: Any = self.env
+        below = self._batch_below
         if not now.any():
             return below.step(action)
         if self._mode is AutoresetMode.DISABLED:
@@ -121,10 +121,9 @@ class Cutting(Steered[WrapObsT, WrapActT, ObsT, ActT]):
         if self._mode is not SAME_STEP:
             self.wait_for_reset(lanes)
             return step
-        below: Any = self.env
         space = self.lane_observation_space
         last = [lane_of(space, step.observation, lane) for lane in np.flatnonzero(lanes).tolist()]
-        observation, told = below.autoreset(lanes)
+        observation, told = self._batch_below.autoreset(lanes)
         return step._replace(observation=observation, info=add_final(step.info, lanes, last, told))
 
     def wait_for_reset(self, lanes: Mask) -> None:

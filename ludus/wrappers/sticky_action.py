@@ -55,7 +55,7 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
         self.repeat_action_probability, self.repeat_action_duration_range = repeat_action_probability, pair
         self._lasting = pair != (1, 1)
         """Whether an action may stick for more than a step: then there is more to draw, and to count."""
-        self.last_action: Any = None
+        self.last_action: ActT | None = None
         self._left: Any = np.zeros(self._lead, dtype=np.int64) if self._lead else 0
         if self._lead:
             self._has: Mask = np.zeros(self._lead, dtype=np.bool_)
@@ -80,7 +80,7 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
             self._has, self._left = self._has & ~begun, np.where(begun, 0, self._left)
         return observation, info
 
-    def before_step(self, action: object) -> Any:
+    def before_step(self, action: ActT) -> ActT:
         """The action, or the previous one."""
         if self._lead:
             return self._lanes_before_step(action)
@@ -89,7 +89,8 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
             if rng.random() < self.repeat_action_probability:
                 self._left = self._duration(rng)
         if self._left > 0:
-            action, self._left = self.last_action, self._left - 1
+            held: Any = self.last_action  # there is one, since it sticks
+            action, self._left = held, self._left - 1
         self.last_action = action
         return action
 
@@ -107,7 +108,7 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
         low, high = self.repeat_action_duration_range
         return int(rng.integers(int(low), int(high) + 1))
 
-    def _lanes_before_step(self, action: object) -> object:
+    def _lanes_before_step(self, action: ActT) -> ActT:
         stepped, has = self.stepped, self._has
         # A lane that begins with this step takes no action.
         moving = ~self._ended if self._mode is AutoresetMode.NEXT_STEP else None

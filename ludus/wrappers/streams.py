@@ -6,7 +6,7 @@ over is a copy, and where one message for each draw would cost more than the ste
 
 from __future__ import annotations  # else the annotations here would load numpy.random with `import ludus`
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ludus.core import EpisodePlan
 from ludus.core.episode import planned
+from ludus.core.fork import Lanes
 from ludus.seeding import Seed, copy_generator, derived_stream, lane_seeds, np_random
 
 __all__ = ["LaneStreams"]
@@ -51,7 +52,7 @@ class LaneStreams:
             stream = self._streams[lane] = derived_stream(np_random(self._seeds[lane])[0], self._name)
         return stream
 
-    def forked(self, lanes: Any) -> LaneStreams:
+    def forked(self, lanes: Lanes) -> LaneStreams:
         """Streams that go on from where these lanes are."""
         chosen: list[int] = np.asarray(lanes).tolist()
         twin = LaneStreams(self._name, len(chosen), self.plan)
@@ -81,7 +82,7 @@ class LaneStreams:
         chosen: list[int] = np.flatnonzero(lanes).tolist()
         self._restart({lane: planned(self.plan, lane, int(self._numbers[lane])).seed for lane in chosen})
 
-    def _restart(self, seeds: dict[int, Any]) -> None:
+    def _restart(self, seeds: Mapping[int, Seed | None]) -> None:
         for lane, seed in seeds.items():
             if seed is not None:
                 self._seeds[lane], self._streams[lane] = int(seed), None

@@ -74,9 +74,9 @@ class Transform(Hooked[WrapObsT, WrapActT, ObsT, ActT]):
 
     def step(self, action: WrapActT) -> Step[WrapObsT]:
         """`before_step`, the step below, then `after_step`."""
-        step: Step[Any] = self.env.step(self.before_step(action))
+        step = self.env.step(self.before_step(action))
         if class_of(step) is not Step:  # a wrapper of somebody's own may give a plain tuple of the five
-            step = Step(*step)
+            step = Step.of(step)
         return self.after_step(step, self._begun(step) if self._lead else None)
 
     def _reset_lanes(self, options: Options | None) -> Mask | None:
@@ -189,7 +189,7 @@ class ObservationTransform(Transform[WrapObsT, ActT, ObsT, ActT]):
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        own = ObservationTransform[Any, Any, Any]
+        own = ObservationTransform[object, object, object]
         cls._quick = (cls.before_step, cls.after_step) == (own.before_step, own.after_step)
         cls._plain = cls._quick and cls.observation == own.observation
 

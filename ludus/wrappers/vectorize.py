@@ -10,10 +10,10 @@ from ludus.wrappers.transform import Transform
 __all__ = ["VectorizeTransformAction", "VectorizeTransformObservation", "VectorizeTransformReward"]
 
 
-class _Vectorize(Hooked[Any, Any, Any, Any]):
+class _Vectorize(Hooked[Any, Any, object, Any]):
     """A batch with `wrapper(env, **kwargs)` around it; under it, that wrapper does the work."""
 
-    def __init__(self, env: AnyEnv, wrapper: type[Transform[Any, Any, Any, Any]], **kwargs: Any) -> None:
+    def __init__(self, env: AnyEnv, wrapper: type[Transform], **kwargs: object) -> None:
         name = type(self).__name__
         if not env.batch_shape:
             raise InvalidType(f"{name}: expected a batch, got one environment; use {shorten(wrapper)} itself")

@@ -1,7 +1,7 @@
 """`wrap`: several wrappers at once, from objects or from plain data."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ludus.core import Wrapper, WrapperSpec
@@ -28,20 +28,21 @@ def wrap(env: AnyEnv, *wrappers: object) -> AnyEnv:
     return env
 
 
-def wrapper_of(given: object) -> Any:
+def wrapper_of(given: object) -> Callable[[AnyEnv], AnyEnv]:
     """A function of an environment from any of the forms `wrap` takes."""
     if isinstance(given, WrapperSpec):
         return given
     if is_mapping(given):
         return _from_mapping(given)
-    kind: Any = given
-    if inspect.isclass(given) and not issubclass(kind, Wrapper):
+    kind: type | None = given if inspect.isclass(given) else None
+    if kind is not None and not issubclass(kind, Wrapper):
         raise InvalidType(f"wrapper: expected a Wrapper class, got {shorten(given)}")
     if not callable(given):
         raise InvalidType(
             f"wrapper: expected X.using(…), a Wrapper class or a function of an environment, got {shorten(given)}"
         )
-    return given
+    function: Any = given
+    return function
 
 
 def _from_mapping(given: Mapping[str, Any]) -> WrapperSpec:

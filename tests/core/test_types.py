@@ -38,5 +38,6 @@ def test_the_typed_program_runs() -> None:
     assert typed_program.episode() == 2.0
     assert typed_program.own_wrappers() == 4.0 + 3.0
     assert typed_program.own_batch() == 1
+    assert typed_program.transformed() == 2.0 + 2.0
     assert typed_program.looked_at() == {"ndarray", "Question", "int"}
     assert typed_program.round_trip(typed_program.Countdown()) == "success"

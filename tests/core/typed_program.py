@@ -1,6 +1,7 @@
 """What a user of Ludus writes, strictly typed: `test_types.py` has pyright hold it to its claims, and runs it."""
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, TypedDict, assert_type
 
 import numpy as np
@@ -13,9 +14,33 @@ from ludus.core.outcome import Outcome
 from ludus.core.step import Info
 from ludus.evaluate import Agent, evaluate
 from ludus.seeding import Seed
-from ludus.spaces import ArraySpace, Box, Dict, Discrete, MultiBinary, MultiDiscrete, Record, Space, Text, Tuple
+from ludus.spaces import (
+    ArraySpace,
+    Box,
+    Dict,
+    Discrete,
+    MultiBinary,
+    MultiDiscrete,
+    Record,
+    Scalar,
+    Sequence,
+    Space,
+    Text,
+    Tuple,
+)
 from ludus.vector import SerialVectorEnv
-from ludus.wrappers import ClipReward, OrderEnforcing, RecordEpisodeStatistics, RescaleObservation, TimeLimit
+from ludus.wrappers import (
+    ClipReward,
+    DtypeObservation,
+    FrameStackObservation,
+    OrderEnforcing,
+    PlayAgainst,
+    RecordEpisodeStatistics,
+    RescaleObservation,
+    TimeLimit,
+    TransformAction,
+    TransformObservation,
+)
 
 Row = npt.NDArray[np.float32]
 
@@ -202,6 +227,21 @@ class Costly(RewardWrapper[Row, int]):
         return reward - 0.5
 
 
+class Doubled(Wrapper):
+    """A wrapper that says nothing of types goes around everything, and needs no casts."""
+
+    def step(self, action: Any) -> Step:
+        step = self.env.step(action)
+        return step._replace(reward=step.reward * 2)
+
+
+class Watched(TimeLimit):
+    """A wrapper of ours, of which one says no more than what it adds."""
+
+    def around(self, env: Env) -> bool:
+        return self.unwrapped is env
+
+
 class Mirrored(Wrapper[Row, int, Row, int]):
     """The other action."""
 
@@ -336,6 +376,11 @@ def samples() -> float:
     assert_type(MultiDiscrete([2, 3]).sample(), npt.NDArray[np.int64])
     assert_type(MultiBinary(3).sample(), npt.NDArray[np.int8])
     assert_type(Text(5).sample(), str)
+    assert_type(Scalar("date").sample(), date)
+    assert_type(Scalar("bytes", max_length=4).read("AA=="), bytes)
+    assert_type(Sequence(Box(0.0, 1.0)).sample(), tuple[Row, ...])
+    assert_type(Sequence(Record(Question)), Sequence[tuple[Question, ...]])
+    assert_type(Sequence(Box(0.0, 1.0), stack=True).sample(), Any)
     assert_type(Record(Question).sample(), Question)
     assert_type(Record(Question).coerce({"text": "?"}), Question)
     assert_type(Record(Question).bind(Question), Record[Question])
@@ -432,6 +477,48 @@ def own_batch() -> int:
     ended = [bool(one) for one in step.done]
     envs.close()
     return sum(ended)
+
+
+def transformed() -> float:
+    """Wrappers that change what is seen or done have the types of what they make of it."""
+    stacked = FrameStackObservation(ludus.make(Walk), 4)
+    assert_type(stacked, FrameStackObservation[Row, int, Row])
+    assert_type(stacked.reset(seed=0)[0], Row)
+    assert_type(stacked.step(1).observation, Row)
+    assert_type(FrameStackObservation(Countdown(), 2).reset(seed=0)[0], Any)
+    assert_type(FrameStackObservation(ludus.make("GridWorld-v0"), 2), FrameStackObservation[Any, Any, Any])
+    shown = TransformObservation(Walk(), lambda row: float(row[0]))
+    assert_type(shown.reset(seed=0)[0], float)
+    assert_type(shown.step(1), Step[float])
+    assert_type(TransformObservation(Sums(), _text).reset()[0], str)
+    assert_type(TransformObservation(ludus.make("GridWorld-v0"), str).reset(seed=0)[0], str)
+    batch = TransformObservation(ludus.make_vec(Walk, 2), lambda row: row * 2)
+    assert_type(batch.reset(seed=0)[0], Any)
+    done = TransformAction(Walk(), _last)
+    assert_type(done, TransformAction[Row, str, int])
+    done.reset(seed=0)
+    assert_type(done.step("01"), Step[Row])
+    assert_type(DtypeObservation(Walk(), np.float64).reset()[0], npt.NDArray[Any])
+    answers = PlayAgainst[Row, int](Walk(), lambda row, info: int(row[0]))
+    assert_type(answers.env, Env[Row, int])
+    sums = Sums()
+    watched = Watched(Doubled(sums), 1)
+    assert_type(watched.reset()[0], Any)
+    assert watched.around(sums)
+    env = ludus.make(Walk) | _costly | TimeLimit.using(3)
+    return float(stacked.step(1).observation[-1, 0]) + shown.step(1).observation + len(env.batch_shape)
+
+
+def _costly(env: Env[Row, int]) -> Costly:
+    return Costly(env)
+
+
+def _text(question: Question) -> str:
+    return question.text
+
+
+def _last(digits: str) -> int:
+    return int(digits[-1])
 
 
 def seen_first(env: Env[object, Any]) -> str:

@@ -12,6 +12,7 @@ import pytest
 from ludus.errors import TrajectoryError
 from ludus.trajectory import Note, Recorder, Run
 from ludus.trajectory.archive import Archive, ArchiveWriter
+from ludus.trajectory.block import RESET, PlannedEpisode, StepRow
 from ludus.trajectory.npy_column import ColumnHead, decode_column, encode_column
 from tests.trajectory.conftest import Workshop, batch, play
 
@@ -48,6 +49,31 @@ def read_everything(path) -> int:
             if event.kind == "note" and isinstance(event.value.value, str):
                 run.blob(event.value.value)
         return steps + len(run)
+
+
+@pytest.mark.parametrize("lane", [-1, 0])
+@pytest.mark.parametrize(
+    ("seed", "options", "told"),
+    [
+        ("seven", None, "expected a seed, got 'seven'"),
+        (-1, None, "expected a seed, got -1"),
+        (3, "all", "expected options by name, got 'all'"),
+    ],
+)
+def test_seeds_and_options_of_a_stranger_are_such_or_refused(tmp_path, lane, seed, options, told):
+    path = tmp_path / "run.ludus"
+    with Recorder(batch("serial", "NextStep", 1), path) as recorder:
+        recorder.reset(seed=1)
+        zeros = recorder._acted.zeros() | {"seen": np.uint64(0)}
+        plans = (PlannedEpisode(0, 1, seed, options),) if lane == 0 else ()
+        reset = (seed, options) if lane < 0 else None
+        recorder._writer.put(StepRow(RESET, zeros, {}, reset=reset, plans=plans))
+        recorder._tracker.begin(recorder._writer.row - 1, None, recorder._writer.ended)
+        recorder.step([0])
+    with Run.open(path) as run, pytest.raises(TrajectoryError, match=told):
+        _ = run[-1].seed, run[-1].options
+    with Run.open(path) as run, pytest.raises(TrajectoryError, match=told):
+        _ = run.resets if lane < 0 else run.plan(0, 1)
 
 
 def mutated_bytes(data: bytes, rng: random.Random) -> bytes:

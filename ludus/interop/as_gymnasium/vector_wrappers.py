@@ -10,7 +10,7 @@ from ludus.spaces import Space
 __all__ = ["TransformAction", "TransformObservation", "TransformReward"]
 
 
-class TransformObservation(wrappers.TransformObservation[Any]):
+class TransformObservation(wrappers.TransformObservation[Any, Any, Any]):
     """Shows `func(observations)` of the whole batch.
 
     >>> from ludus import make_vec
@@ -30,7 +30,7 @@ class TransformObservation(wrappers.TransformObservation[Any]):
             self.observation_space = observation_space
 
 
-class TransformAction(wrappers.TransformAction[Any]):
+class TransformAction(wrappers.TransformAction[Any, Any, Any]):
     """Takes `func(actions)` of the whole batch.
 
     >>> from ludus import make_vec
