@@ -8,7 +8,7 @@ from ludus.errors import InvalidAction, shorten
 from ludus.kernels.forms import action_record
 from ludus.kernels.state_arrays import read_only
 from ludus.spaces import Box, Dict, Discrete, Space, Tuple
-from ludus.spaces.array_space import ArraySpace
+from ludus.spaces.array_space import Array, ArraySpace
 
 __all__ = ["as_rules_take", "finite_row", "read_action"]
 
@@ -42,7 +42,7 @@ def as_rules_take(space: Space[Any], action: Any) -> Any:
     return action
 
 
-def finite_row(space: Box, action: Any) -> Any:
+def finite_row(space: Box, action: object) -> Array:
     """`action` as an array of the space's shape and dtype, every element finite; rules clip what is beyond the bounds.
 
     >>> finite_row(Box(-2.0, 2.0, (1,)), [3.5])
@@ -56,7 +56,7 @@ def finite_row(space: Box, action: Any) -> Any:
     return array
 
 
-def _as_numbers(space: Box, action: object) -> Any:
+def _as_numbers(space: Box, action: object) -> Array:
     try:
         array = np.asarray(action)
     except ValueError as error:  # rows of different length

@@ -15,6 +15,7 @@ from ludus.errors import InvalidAction, InvalidType, ResetNeeded, shorten
 from ludus.kernels.block import columns_of
 from ludus.kernels.call import FAULT
 from ludus.kernels.finals import finals, outcomes
+from ludus.kernels.kinds import new_step
 from ludus.kernels.lanes import KernelLanes
 from ludus.kernels.legal_actions import check_legal, choices_of, lane_masks
 from ludus.kernels.overrides import refuse_overrides
@@ -33,7 +34,6 @@ MODES = {
     AutoresetMode.DISABLED: DISABLED,
 }
 INTEGER, FLAG = np.dtype(np.int64), np.dtype(np.bool_)
-new_tuple = tuple.__new__
 
 
 class HeldLanes:
@@ -145,7 +145,7 @@ class KernelVectorEnv(KernelLanes):
                 info: Info = {}
                 if count >= CUT_LANE:
                     info = add_outcome(info, Outcome.TIME_LIMIT, self._late(flags, self._columns["elapsed"]))
-                return new_tuple(Step, (out, rewards, flags[0], flags[1], info))
+                return new_step(Step, (out, rewards, flags[0], flags[1], info))
             if count == FAULT:
                 self._fail(self._call)
         if not self._ready or self.closed or self._mode == DISABLED:
@@ -216,7 +216,7 @@ class KernelVectorEnv(KernelLanes):
         info: Info = {}
         if self._info or (count and (self._tells or count >= CUT_LANE)):
             out, info = self._told(out, flags, count, None if held is None else ~held.lanes)
-        return new_tuple(Step, (out if self._plain else self._shown(out), rewards, flags[0], flags[1], info))
+        return new_step(Step, (out if self._plain else self._shown(out), rewards, flags[0], flags[1], info))
 
     def _check_legal(self, actions: Array, aside: Array) -> None:
         """Refuse what the rules do not allow, in the lanes that are about to take an action."""

@@ -15,9 +15,10 @@ import ctypes
 import platform
 import re
 import sys
+from collections.abc import Callable
 from functools import cache
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -29,6 +30,8 @@ from ludus.spaces.array_space import Array
 
 __all__ = ["FAULT", "KernelCall", "Team", "can_split"]
 
+Run: TypeAlias = Callable[[Array, Array, Array, Array], int]
+"""Runs a loop with actions, observations, rewards and flags."""
 LOOP, LANES, TEAM, FOUND, PIECES, SIZE, PATIENCE, PART = range(8)
 HEAD = 16
 """Where in a call the words of the loop begin."""
@@ -72,9 +75,9 @@ class KernelCall:
         head[[LOOP, LANES, FOUND]] = address, lanes, self._found.ctypes.data
         head[HEAD : HEAD + ACTIONS] = words[:ACTIONS]
         head[HEAD + ACTIONS + len(ARRAYS) :] = words[ACTIONS:]
-        self.alone: Any = _function("run_alone", head.ctypes.data)
+        self.alone: Run = _function("run_alone", head.ctypes.data)
         """Runs the loop on this thread; how many lanes ended, -1 where it refused, or FAULT."""
-        self.together: Any = None
+        self.together: Run | None = None
         """The same with a team, once there is one."""
         self.team: Team | None = None
 
@@ -163,8 +166,8 @@ class _Code:
         if can_split():
             number = ctypes.c_int64
             free = ctypes.CFUNCTYPE  # lets the interpreter lock go
-            self.serve: Any = free(None, number, number)(self._at("serve"))
-            self._look_on: Any = free(None, number)(self._at("look_on"))
+            self.serve: Callable[[int, int], None] = free(None, number, number)(self._at("serve"))
+            self._look_on: Callable[[int], None] = free(None, number)(self._at("look_on"))
             self.rate = max(self._measured() for _ in range(3))
 
     def _at(self, name: str) -> int:
@@ -181,9 +184,9 @@ def _code() -> _Code:
     return _Code()
 
 
-def _function(name: str, address: int) -> object:
+def _function(name: str, address: int) -> Run:
     """A function of Python's that runs machine code with the call at an address."""
-    new: object = ctypes.pythonapi.PyCFunction_NewEx
+    new: Any = ctypes.pythonapi.PyCFunction_NewEx  # gives what it is told to give: `py_object`
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return new(ctypes.addressof(_code().methods[name]), address, None)
 
@@ -211,7 +214,13 @@ def _text() -> str:
     arrays = "".join(
         ARRAY.replace("<N>", str(place)).replace("<PLACE>", str(HEAD + ACTIONS + place)) for place in range(len(ARRAYS))
     )
-    known: dict[str, Any] = {"ARRAYS": arrays, "DATA": _data_offset(), "HEAD": HEAD, "FAULT": FAULT, "RESULT": RESULT}
+    known: dict[str, object] = {
+        "ARRAYS": arrays,
+        "DATA": _data_offset(),
+        "HEAD": HEAD,
+        "FAULT": FAULT,
+        "RESULT": RESULT,
+    }
     known |= {"LANES": LANES, "TEAM": TEAM, "FOUND": FOUND, "PIECES": PIECES, "SIZE": SIZE, "PATIENCE": PATIENCE}
     known |= {"PART": PART, "SHARE": SHARE}
     text = CALLING

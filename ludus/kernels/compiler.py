@@ -1,18 +1,22 @@
 """The compiler: rules and a loop over lanes become machine code."""
 
+from __future__ import annotations
+
 import sys
-import types
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core import errors
 from numba.core.caching import FunctionCache
+from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 from numba.np import linalg
@@ -26,9 +30,9 @@ from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.reach import makes_arrays
 from ludus.kernels.exact.record import check_record
 from ludus.kernels.library import only_emitted
-from ludus.kernels.numba_types import LoweringContext, Signature
+from ludus.kernels.numba_types import CompilerOptions, LoweringContext, Signature
 from ludus.kernels.random import Stream
-from ludus.kernels.rules import Rules
+from ludus.kernels.rules import Rule, Rules
 from ludus.kernels.source import RulesLayout
 from ludus.kernels.store import LOOP_NAMES, Unfitting
 from ludus.kernels.views import VIEW_NAMES
@@ -36,8 +40,8 @@ from ludus.kernels.views import VIEW_NAMES
 __all__ = ["compile_loop", "compile_single", "load_runtime"]
 
 # No fast-math and no contraction: a batch has to give the bits that the interpreted rules give.
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": False}
-BARE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+OPTIONS: CompilerOptions = {"nogil": True, "error_model": "numpy", "forceinline": False}
+BARE: CompilerOptions = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """For what is not called from Python: what would make that possible takes long to compile."""
 LOOP = (numba.int64, numba.int64, numba.types.CPointer(numba.int64))
 """What a loop takes: the first lane, the one after the last, and a block of words."""
@@ -66,7 +70,7 @@ def compile_loop(rules: Rules, layout: RulesLayout, text: str, *, checks: bool) 
         raise explain(rules, error) from error
 
 
-def _giving(rules: Rules, told: str) -> Any:
+def _giving(rules: Rules, told: str) -> FunctionType:
     """The rule that gives what does not fit, by how the message begins."""
     by_name = {"observation": "observe", "action_mask": "legal"}
     word = next((by_name[one] for one in by_name if told.startswith(one)), "step")
@@ -90,12 +94,16 @@ def _compiled_loop(rules: Rules, layout: RulesLayout, text: str, *, checks: bool
 @contextmanager
 def _without_colours() -> Generator[None]:
     """Looking for what fits, Numba makes hundreds of errors that nobody reads, and colours each by way of colorama."""
-    scheme: Any = errors.termcolor()
-    scheme._markup = lambda text, *_: text
+    scheme = errors.termcolor()
+    scheme._markup = _uncoloured
     try:
         yield
     finally:
         vars(scheme).pop("_markup", None)  # another thread's compilation may have ended before
+
+
+def _uncoloured(text: str, *_: object) -> str:
+    return text
 
 
 def load_runtime() -> None:
@@ -104,7 +112,7 @@ def load_runtime() -> None:
 
 
 @cache
-def compile_single(rules: Rules) -> dict[str, Callable[..., Any]]:
+def compile_single(rules: Rules) -> dict[str, Rule]:
     """Each rule by itself, for one environment; Numba compiles them when they are first called."""
     text = "".join(
         f"\n@kept\ndef run_{name}({', '.join(taken)}):\n    return rule_{name}({', '.join(taken)})\n"
@@ -116,15 +124,15 @@ def compile_single(rules: Rules) -> dict[str, Callable[..., Any]]:
 
 
 def _scope(
-    rules: Rules, text: str, records: dict[str, Any], *, checks: bool, arrays: bool, path: Path | None
+    rules: Rules, text: str, records: Mapping[str, object], *, checks: bool, arrays: bool, path: Path | None
 ) -> dict[str, Any]:
     """What a module of this text holds, in which the rules are `rule_…`; `bare` and `kept` make machine code."""
     functions = list(rules.functions.values())
     # Arrays made on the way need counting of references, which costs every lane two or three nanoseconds.
-    options: dict[str, Any] = OPTIONS | {"_nrt": arrays or makes_arrays(functions)}
+    options = OPTIONS | {"_nrt": arrays or makes_arrays(functions)}
     program = program_of(options, checks=checks, inexact=rules.compiled)
     # Numba looks the module of a kept function up by name when it loads it.
-    module = types.ModuleType(f"ludus_kernel_{path.stem if path else id(rules)}")
+    module = ModuleType(f"ludus_kernel_{path.stem if path else id(rules)}")
     if path is not None:
         sys.modules[module.__name__] = module
     scope: dict[str, Any] = vars(module)
@@ -138,7 +146,7 @@ def _scope(
             "Params": rules.params,
             "Stream": Stream,
             "unsigned": np.uint64,  # an index that may be negative costs a test at every access
-            "bare": numba.njit(**outer, **BARE),
+            "bare": numba.njit(**(outer | BARE)),
             "kept": partial(_kept, outer, path is not None),
             "inner": program.adapter,
         }
@@ -150,11 +158,11 @@ def _scope(
     return scope
 
 
-def _kept(options: dict[str, Any], on_disk: bool, function: Any) -> Any:
+def _kept(options: CompilerOptions, on_disk: bool, function: Callable[..., object]) -> Dispatcher:
     """A function for Python to call, kept on disk where that is possible."""
-    made: Any = numba.njit(**options)(function)
+    made = numba.njit(**options)(function)
     if on_disk:
-        made._cache = _RuleCache(function, arrays=options["_nrt"])
+        made._cache = _RuleCache(function, arrays=options.get("_nrt", True))
     return made
 
 
@@ -188,7 +196,7 @@ class _RuleCache(FunctionCache):
         super().__init__(function)
         self._arrays = arrays
 
-    def load_overload(self, sig: Signature, target_context: LoweringContext) -> Any:
+    def load_overload(self, sig: Signature, target_context: LoweringContext) -> CompileResult | None:
         """What was compiled for these types, or None."""
         if self._arrays:
             rtsys.initialize(target_context)

@@ -14,7 +14,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import FunctionType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -172,6 +173,6 @@ def _is_own(status: os.stat_result) -> bool:
     return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
-def _importable(thing: Any) -> bool:
+def _importable(thing: type[object] | FunctionType) -> bool:
     module = sys.modules.get(thing.__module__)
     return thing.__module__ != "__main__" and getattr(module, thing.__qualname__, None) is thing

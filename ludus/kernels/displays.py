@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import CodeType, FunctionType
 
 from ludus.errors import KernelError, listing
+from ludus.spaces.kinds import is_tuple
 
 __all__ = ["dict_places", "tuple_code"]
 
@@ -50,7 +51,7 @@ def _key(before: list[dis.Instruction]) -> bool:
 
 
 def _texts(keys: object) -> bool:
-    return isinstance(keys, tuple) and all(type(one) is str for one in keys)  # pyright: ignore[reportUnknownVariableType]
+    return is_tuple(keys) and all(type(one) is str for one in keys)
 
 
 def dict_places(name: str, value: Mapping[str, object], functions: Sequence[FunctionType]) -> dict[str, int]:

@@ -1,7 +1,6 @@
 """What SAME_STEP tells of the episodes that just ended."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ def finals(layout: RulesLayout, ended: Array, last: dict[str, Array], informed: 
             final |= outcomes(values, ended)
             continue
         if told.sizes:
-            shown: Any = lane_masks(values, told.sizes, ended)
+            shown = lane_masks(values, told.sizes, ended)
         else:
             shown = np.zeros_like(values)
             shown[ended] = values[ended]
@@ -43,5 +42,5 @@ def outcomes(codes: Array, lanes: Array) -> Info:
     return {OUTCOME: code_column(np.where(told, codes, 0)), f"_{OUTCOME}": told} if told.any() else {}
 
 
-def _seen(leaf: Leaf, row: Any) -> Any:
+def _seen(leaf: Leaf, row: Array) -> object:
     return row.item() if leaf.form == "number" else np.array(row)

@@ -1,6 +1,6 @@
 """Forms: how rules give the observations of a space, and take its actions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from ludus.kernels.displays import dict_places
 from ludus.kernels.tree import NUMBERS, Branch, Leaf, Tree, is_record
 from ludus.spaces import Dict, Discrete, Space, Tuple
 from ludus.spaces.array_space import ArraySpace
-from ludus.spaces.kinds import is_dict, is_tuple
+from ludus.spaces.kinds import class_of, is_array, is_dict, is_tuple
 
 __all__ = ["action_record", "action_tree", "observation_tree", "parts_of"]
 
@@ -81,14 +81,14 @@ def _column(space: Space[object], column: str, name: str) -> BlockColumn:
 def _form(space: Space[object], seen: object, name: str) -> str:
     if isinstance(seen, NUMBERS):
         form, shape = "number" if isinstance(space, Discrete) else "scalar", ()
-    elif isinstance(seen, np.ndarray) and seen.ndim:
+    elif is_array(seen) and seen.ndim:
         form, shape = "array", seen.shape
-    elif isinstance(seen, tuple) and _only_numbers(seen):
+    elif is_tuple(seen) and _only_numbers(seen):
         form, shape = "tuple", np.shape(seen)
     else:
         raise KernelError(
             f"{name}: expected a number, a tuple of numbers or an array from observe, "
-            f"got {shorten(seen)} ({type(seen).__name__}); write np.array(…) around it"
+            f"got {shorten(seen)} ({class_of(seen).__name__}); write np.array(…) around it"
         )
     if shape != space.shape:
         raise ContractViolation(f"{name}: expected shape {space.shape} from observe, got shape {shape}")
@@ -99,7 +99,7 @@ def _only_numbers(seen: object) -> bool:
     """Whether nested tuples hold nothing but numbers, and as many in each."""
     if isinstance(seen, NUMBERS):
         return True
-    return isinstance(seen, tuple) and len({np.shape(one) for one in seen}) <= 1 and all(map(_only_numbers, seen))
+    return is_tuple(seen) and len({np.shape(one) for one in seen}) <= 1 and all(map(_only_numbers, seen))
 
 
 # --- actions ---
@@ -127,7 +127,7 @@ def _action(space: Space[object], name: str, count: Iterator[int]) -> Tree:
 
 
 @cache
-def action_record(keys: tuple[object, ...]) -> Any:
+def action_record(keys: tuple[object, ...]) -> Callable[..., tuple[object, ...]]:
     """The NamedTuple that rules take an action of a Dict as."""
     if not all(isinstance(key, str) and key.isidentifier() and not key.startswith("_") for key in keys):
         raise KernelError(f"action: expected keys that are names, to be fields of a NamedTuple, got {list(keys)}")

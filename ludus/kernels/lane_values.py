@@ -1,7 +1,6 @@
 """Values of single lanes: a lane's state out of its columns and back, and actions for lanes that take none."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from ludus.errors import InvalidArgument, listing, shorten
 from ludus.kernels.tree import Leaf, Tree
 from ludus.spaces import Dict, Space, Tuple
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_array, is_dict, is_list_or_tuple, is_tuple
 
 __all__ = ["filled", "fitting", "known", "state_parts", "value_at"]
 
@@ -21,7 +21,7 @@ def value_at(columns: dict[str, Array], leaf: Leaf, lane: int) -> object:
     return known(leaf, columns[leaf.column.name][lane])
 
 
-def known(leaf: Leaf, value: Any) -> Any:
+def known(leaf: Leaf, value: Array) -> object:
     """What a column holds, as rules know it."""
     if leaf.form == "array":
         return np.array(value)
@@ -33,7 +33,7 @@ def state_parts(tree: Tree, value: object) -> Iterator[tuple[Leaf, object]]:
     if isinstance(tree, Leaf):
         yield tree, value
         return
-    if not isinstance(value, tuple | list | np.ndarray) or len(value) != len(tree.keys):
+    if not (is_list_or_tuple(value) or is_array(value)) or len(value) != len(tree.keys):
         raise InvalidArgument(f"state: expected the fields {listing(map(str, tree.keys))}, got {shorten(value)}")
     for part, one in zip(tree.parts, value, strict=True):
         yield from state_parts(part, one)
@@ -61,15 +61,14 @@ def _described(leaf: Leaf) -> str:
     return f"{leaf.column.dtype} of shape {leaf.column.shape}" if leaf.column.shape else leaf.column.dtype
 
 
-def filled(space: Space[object], action: object, mask: Array) -> Any:
+def filled(space: Space[object], action: object, mask: Array) -> object:
     """A batch of actions with something valid for the lanes that the mask leaves out; what is odd is refused later."""
     if isinstance(space, Tuple):
-        given: Any = action
-        if not isinstance(action, tuple) or len(given) != len(space.spaces):
-            return given
-        return tuple(filled(part, one, mask) for part, one in zip(space.spaces, given, strict=True))
+        if not is_tuple(action) or len(action) != len(space.spaces):
+            return action
+        return tuple(filled(part, one, mask) for part, one in zip(space.spaces, action, strict=True))
     if isinstance(space, Dict):
-        if not isinstance(action, dict) or action.keys() != space.spaces.keys():
+        if not is_dict(action) or action.keys() != space.spaces.keys():
             return action
         return {key: filled(part, action[key], mask) for key, part in space.spaces.items()}
     actions = np.asarray(action)

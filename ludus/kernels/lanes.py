@@ -39,6 +39,7 @@ from ludus.kernels.values import ParameterTable
 from ludus.seeding import derived_stream
 from ludus.spaces import Discrete, Space
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_list_or_tuple
 
 __all__ = ["KernelLanes"]
 
@@ -227,15 +228,14 @@ class KernelLanes(AnyVectorEnv):
         """Start the streams of the masked lanes that get a seed, and of those that never had one."""
         known = self._seeds
         if mask.all() and None not in seeds:
-            lanes, drawn = np.arange(self.num_envs), seeds
-        else:
-            lanes = np.array(
-                [lane for lane in np.flatnonzero(mask) if seeds[lane] is not None or known[lane] is None], dtype=np.intp
-            )
-            entropy = iter(fresh_entropy(sum(seeds[lane] is None for lane in lanes)))
-            drawn = [next(entropy) if seeds[lane] is None else seeds[lane] for lane in lanes]
-        if len(lanes):
-            self._seed_lanes(lanes.tolist(), [one for one in drawn if one is not None])
+            self._seed_lanes(list(range(self.num_envs)), [one for one in seeds if one is not None])
+            return
+        given = [(lane, seeds[lane]) for lane in np.flatnonzero(mask).tolist()]
+        chosen = [(lane, seed) for lane, seed in given if seed is not None or known[lane] is None]
+        if chosen:
+            entropy = iter(fresh_entropy(sum(seed is None for _, seed in chosen)))
+            drawn = [next(entropy) if seed is None else seed for _, seed in chosen]
+            self._seed_lanes([lane for lane, _ in chosen], drawn)
 
     def _seed_lanes(self, lanes: list[int], seeds: list[int]) -> None:
         self._columns["words"][lanes] = seeded_words(seeds)
@@ -295,7 +295,7 @@ class KernelLanes(AnyVectorEnv):
             raise InvalidArgument(
                 f"set_attr: expected one of the parameters {', '.join(self.rules.params._fields)}, got {name!r}"
             )
-        many = isinstance(values, list | tuple) and not isinstance(getattr(self.params, name), tuple)
+        many = is_list_or_tuple(values) and not isinstance(getattr(self.params, name), tuple)
         owner, kind = type(self._single).__name__, self.rules.params
         each = [coerce_parameter(owner, kind, name, one) for one in (values if many else [values])]
         self._parameters = self._parameters.changed(name, each)
@@ -304,7 +304,7 @@ class KernelLanes(AnyVectorEnv):
     def _set_states(self, values: object) -> None:
         """Put lanes into states; the count of steps goes on, and a lane that has ended stays ended."""
         each = [values] * self.num_envs if isinstance(values, self.rules.state) else values
-        if not isinstance(each, list | tuple) or len(each) != self.num_envs:
+        if not is_list_or_tuple(each) or len(each) != self.num_envs:
             raise InvalidArgument(f"set_attr state: expected one state, or {self.num_envs}, got {shorten(values)}")
         if not self._ready:
             raise ResetNeeded("set_attr state: expected reset() first, got no reset yet")
@@ -390,10 +390,11 @@ class KernelLanes(AnyVectorEnv):
         twin._take_block(new_block(self._lasting, twin.num_envs))
         for name, column in self._columns.items():
             np.take(column, chosen, axis=0, out=twin._columns[name])
+        lanes_taken: list[int] = chosen.tolist()
         twin._lane_streams = {
-            name: [deepcopy(streams[lane]) for lane in chosen.tolist()] for name, streams in self._lane_streams.items()
+            name: [deepcopy(streams[lane]) for lane in lanes_taken] for name, streams in self._lane_streams.items()
         }
-        twin._seeds = [self._seeds[lane] for lane in chosen.tolist()]
+        twin._seeds = [self._seeds[lane] for lane in lanes_taken]
         twin._numbers = self._numbers[chosen]
         return twin
 

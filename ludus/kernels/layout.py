@@ -2,6 +2,7 @@
 
 from collections.abc import Sized
 from traceback import walk_tb
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def _seen(env: RuleEnv, given: object) -> Tree:
     try:
         return observation_tree(env.observation_space, given, reached(list(env.rules.functions.values())))
     except KernelError as error:
-        code: Any = getattr(env.rules.observe, "__code__", None)
+        code: CodeType | None = getattr(env.rules.observe, "__code__", None)
         if code is None or not str(error).startswith("observation"):
             raise
         raise KernelError(f"{place_of(code.co_filename, code.co_firstlineno)}: {error}") from error

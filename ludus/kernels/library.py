@@ -7,11 +7,11 @@ Of what is written into a loop over lanes none of that is used: it took a third 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
-from numba import _dynfunc  # pyright: ignore[reportAttributeAccessIssue]
-from numba.core.codegen import JITCodeLibrary
+from numba import _dynfunc
+from numba.core.codegen import Codegen, CodeLibrary, JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.funcdesc import FunctionDescriptor
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 
@@ -39,7 +39,7 @@ class LinkedLibrary(JITCodeLibrary):
 @contextmanager
 def only_emitted(name: str) -> Generator[None]:
     """Make machine code of the function of that name alone, whatever is compiled with it."""
-    context: Any = cpu_target.target_context
+    context = cpu_target.target_context
     with global_compiler_lock:  # nobody else compiles meanwhile
         rtsys.initialize(context)  # has a library of its own, which is called
         codegen = context.codegen()
@@ -53,7 +53,7 @@ def only_emitted(name: str) -> Generator[None]:
             del codegen._library_class
 
 
-def _library(emitted: str, codegen: Any, name: str) -> JITCodeLibrary:
+def _library(emitted: str, codegen: Codegen, name: str) -> JITCodeLibrary:
     return (JITCodeLibrary if name == emitted else LinkedLibrary)(codegen, name)
 
 
@@ -61,7 +61,9 @@ def _no_wrapper(*args: object, **options: object) -> None:
     """Instead of what would let Python or C call a function."""
 
 
-def _executable(make: Callable[..., object], library: Any, function: Any, environment: Any) -> Any:
+def _executable(
+    make: Callable[..., object], library: CodeLibrary, function: FunctionDescriptor, environment: object
+) -> object:
     """What Numba keeps of a compiled function for Python to call: nothing is there, and nobody may."""
     if not isinstance(library, LinkedLibrary):
         return make(library, function, environment)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ludus.errors import KernelError, shorten
-from ludus.kernels.tree import is_record
-from ludus.spaces.kinds import is_array, is_tuple
+from ludus.kernels.tree import NUMBERS, is_record
+from ludus.spaces.kinds import class_of, is_array, is_tuple
 
 __all__ = ["Form", "form_of", "loose_text", "records_in", "words_of"]
 
@@ -41,7 +41,7 @@ def form_of(name: str, value: object) -> Form:
     >>> form_of("map", (1, b"SFG")).size
     3
     """
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.dtype.isnative:
+    if is_array(value) and value.dtype.kind in "biuf" and value.dtype.isnative:
         order = "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
         return Form("array", _named(value.dtype), value.ndim, order)
     if isinstance(value, bytes):
@@ -51,13 +51,13 @@ def form_of(name: str, value: object) -> Form:
     if is_tuple(value):
         parts = tuple(form_of(name, one) for one in value)
         return Form("tuple", record=type(value) if is_record(value) else None, parts=parts)
-    if isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
+    if isinstance(value, NUMBERS):
         scalar = np.asarray(value)
         if scalar.dtype.kind in "biuf" and scalar.dtype.itemsize <= WORD.itemsize:
             return Form("number", _named(scalar.dtype))
     raise KernelError(
         f"{name}: expected numbers, bools, bytes, arrays of them, or tuples of these in the parameters of a compiled "
-        f"batch, got {shorten(value)} ({type(value).__name__})"
+        f"batch, got {shorten(value)} ({class_of(value).__name__})"
     )
 
 

@@ -5,9 +5,8 @@ one takes a few milliseconds: so a batch that is on disk already is made without
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -32,7 +31,7 @@ class Machine:
     def __init__(self, object_file: bytes) -> None:
         # An engine owns the machine it is made with, and frees it at its end: none may be shared.
         machine = _target().create_target_machine(opt=2)
-        self._engine: Any = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
         self._engine.finalize_object()
 
@@ -58,7 +57,7 @@ def object_of(text: str) -> bytes:
 
 
 @cache
-def _target() -> Any:
+def _target() -> llvm.Target:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple()
@@ -67,7 +66,7 @@ def _target() -> Any:
 @cache
 def host() -> str:
     """What machine code of this processor depends on: its features, and the version of LLVM."""
-    features: object = llvm.get_host_cpu_features()
+    features = llvm.get_host_cpu_features()
     processor = f"{llvm.get_default_triple()} {llvm.get_host_cpu_name()} {features.flatten()}"
     return f"{llvmlite.__version__} {processor}"
 
@@ -82,11 +81,11 @@ def undefined_symbols(data: bytes) -> list[str] | None:
         return None
     begin = struct.unpack_from("<Q", data, 40)[0]
     size, count = struct.unpack_from("<HH", data, 58)
-    sections = [SECTION.unpack_from(data, begin + place * size) for place in range(count)]
+    sections: list[tuple[int, ...]] = [SECTION.unpack_from(data, begin + place * size) for place in range(count)]
     return [name for one in sections if one[1] == SYMBOL_TABLE for name in _undefined(data, one, sections[one[6]])]
 
 
-def _undefined(data: bytes, table: Any, names: Any) -> Iterator[str]:
+def _undefined(data: bytes, table: Sequence[int], names: Sequence[int]) -> Iterator[str]:
     for at in range(table[4], table[4] + table[5], SYMBOL.size):
         name, _, _, section, _, _ = SYMBOL.unpack_from(data, at)
         if section == 0 and name:

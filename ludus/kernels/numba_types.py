@@ -1,63 +1,78 @@
-"""Numba's and LLVM's objects by their names: neither library is typed.
+"""Numba's and LLVM's objects by one name each: what they are is written in `typings`, since neither library says.
 
-Of variables, expressions and signatures a checker reads the classes; of the others nothing but the name is known.
 Nothing of Numba is imported by this module when it runs.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
-    from numba.core import ir
-    from numba.core.typing.templates import Signature as NumbaSignature
+    from llvmlite import ir as llvm
+    from numba.core import base, compiler, ir, types, typing
 
 __all__ = [
     "Builder",
     "CallTypes",
     "Compiled",
+    "CompilerOptions",
     "FunctionIR",
     "IRBlock",
     "IRExpr",
     "IRLocation",
     "IRStatement",
+    "IRValue",
     "IRVar",
-    "Implementation",
     "Intrinsic",
+    "LLVMType",
     "LLVMValue",
     "LLVMValues",
     "LoweringContext",
     "NumbaType",
+    "OfOne",
+    "OfTwo",
     "Signature",
     "TypeMap",
     "TypingContext",
 ]
 
-Untyped: TypeAlias = Any
-
-Compiled: TypeAlias = Untyped
-"""A value in compiled code, whose type Numba infers for each call."""
-NumbaType: TypeAlias = Untyped
-"""A `numba.core.types.Type`, with the attributes of its kind."""
-Signature: TypeAlias = "NumbaSignature"
-"""A `numba.core.typing.templates.Signature`: `args` and `return_type`."""
-FunctionIR: TypeAlias = Untyped
+Compiled: TypeAlias = Any
+"""A value in compiled code, whose type Numba infers for each call: any number or array."""
+NumbaType: TypeAlias = "types.Type"
+Signature: TypeAlias = "typing.Signature"
+FunctionIR: TypeAlias = "ir.FunctionIR"
 IRBlock: TypeAlias = "ir.Block"
 IRExpr: TypeAlias = "ir.Expr"
-"""A `numba.core.ir.Expr`: `op`, and attributes by it."""
+"""An expression: `op`, and attributes by it."""
 IRVar: TypeAlias = "ir.Var"
-IRStatement: TypeAlias = Untyped
+IRValue: TypeAlias = "ir.AbstractRHS"
+"""What may stand at the right of an assignment."""
+IRStatement: TypeAlias = "ir.Stmt"
 IRLocation: TypeAlias = "ir.Loc"
-TypingContext: TypeAlias = Untyped
-LoweringContext: TypeAlias = Untyped
+TypingContext: TypeAlias = "typing.BaseContext"
+LoweringContext: TypeAlias = "base.BaseContext"
 """The target's context, which knows how its types are laid out."""
-Builder: TypeAlias = Untyped
-"""An `llvmlite.ir.IRBuilder`."""
-LLVMValue: TypeAlias = Untyped
+Builder: TypeAlias = "llvm.IRBuilder"
+LLVMType: TypeAlias = "llvm.Type"
+LLVMValue: TypeAlias = "llvm.Value"
 LLVMValues: TypeAlias = Sequence[LLVMValue]
 TypeMap: TypeAlias = dict[str, NumbaType]
 """The types of a function's variables, by name."""
 CallTypes: TypeAlias = dict[IRExpr, Signature]
-Implementation: TypeAlias = Callable[..., Compiled] | None
-"""What an overload gives for the types that it was asked for; None: it is not for these."""
-Intrinsic: TypeAlias = tuple[Signature, Callable[..., LLVMValue]] | None
+OfOne: TypeAlias = Callable[[Compiled], Compiled] | None
+"""What an overload gives for the type that it was asked for; None: it is not for this."""
+OfTwo: TypeAlias = Callable[[Compiled, Compiled], Compiled] | None
+Intrinsic: TypeAlias = tuple[Signature, Callable[[LoweringContext, Builder, Signature, LLVMValues], LLVMValue]] | None
 """Its signature, and what writes it for LLVM; None: it is not for these types."""
+
+
+class CompilerOptions(TypedDict, total=False):
+    """What `numba.njit` is told."""
+
+    cache: bool
+    error_model: str
+    forceinline: bool
+    no_cfunc_wrapper: bool
+    no_cpython_wrapper: bool
+    nogil: bool
+    pipeline_class: "type[compiler.CompilerBase]"
+    _nrt: bool

@@ -7,15 +7,16 @@ interpreted, since compiled rules call no method. What a class sets for a parame
 import inspect
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidType, KernelError, listing, shorten
+from ludus.kernels.kinds import is_array, is_dict
 
 __all__ = ["Fixed", "RuleParameter", "hook", "overridden", "read_only", "refuse_overrides", "take_class"]
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Method = TypeVar("Method", bound=Callable[..., object])
 FUNCTIONS = ("observe", "inform", "renew", "legal", "turn", "opponent")
 """Functions of the rules that no method stands for."""
 
@@ -53,7 +54,7 @@ class RuleParameter:
     def __get__(self, env: Any, kind: Any = None) -> Any:
         return getattr(kind._default_params() if env is None else env.params, self.name)
 
-    def __set__(self, env: Any, value: Any) -> None:
+    def __set__(self, env: Any, value: object) -> None:
         env._set_params(**{self.name: value})
 
 
@@ -72,7 +73,7 @@ class Fixed:
     ludus.errors.InvalidArgument: Wide.shape: expected (4, 12), which the rules are written for, got (4, 20); change P
     """
 
-    def __init__(self, value: Any = None, *, instead: str) -> None:
+    def __init__(self, value: object = None, *, instead: str) -> None:
         self.value, self.instead = value, instead
 
     def __set_name__(self, owner: object, name: str) -> None:
@@ -81,8 +82,8 @@ class Fixed:
     def __get__(self, env: object, kind: object = None) -> Any:
         return self.value if env is None or self.value is not None else getattr(env, f"_{self.name}")
 
-    def __set__(self, env: Any, value: Any) -> None:
-        known = self.value if self.value is not None else getattr(env, f"_{self.name}", None)
+    def __set__(self, env: object, value: Any) -> None:
+        known: Any = self.value if self.value is not None else getattr(env, f"_{self.name}", None)
         if known is None:
             setattr(env, f"_{self.name}", read_only(value))
         elif not np.array_equal(known, value):
@@ -99,11 +100,11 @@ def take_class(kind: Any) -> None:
     """Take up what a class sets: called when it is made, and when it is used, since a class can be changed as well."""
     if not hasattr(kind, "rules"):
         return
-    managed: dict[str, Any] | None = kind.__dict__.get("_managed")
+    managed: dict[str, object] | None = kind.__dict__.get("_managed")
     if managed is None:
         _refuse_functions(kind)
         managed = kind._managed = _managed(kind)
-        marked = {name for one in kind.__mro__ for name, value in vars(one).items() if _follows(value)}
+        marked = {name for one in _classes(kind) for name, value in vars(one).items() if _follows(value)}
         kind._hooks = tuple(sorted(marked))
         kind._inner_hooks = tuple(sorted(marked - {"step", "reset"}))
     elif not _is_changed(kind, managed):
@@ -122,7 +123,11 @@ def take_class(kind: Any) -> None:
     kind._class_settings = settings
 
 
-def _is_changed(kind: Any, managed: dict[str, object]) -> bool:
+def _classes(kind: type[object]) -> tuple[type[object], ...]:
+    return kind.__mro__
+
+
+def _is_changed(kind: type[object], managed: dict[str, object]) -> bool:
     known = [one.__dict__ for one in kind.__mro__]
     for name, descriptor in managed.items():
         for names in known:
@@ -133,12 +138,13 @@ def _is_changed(kind: Any, managed: dict[str, object]) -> bool:
     return False
 
 
-def _managed(kind: Any) -> dict[str, Any]:
+def _managed(kind: Any) -> dict[str, object]:
     """The attributes whose value is kept elsewhere: parameters, and properties that can be set."""
-    found: dict[str, Any] = {}
-    for one in reversed(kind.__mro__):
+    found: dict[str, object] = {}
+    for one in reversed(_classes(kind)):
         found |= {name: value for name, value in vars(one).items() if _is_settable(value)}
-    for name in kind.rules.params._fields:
+    fields: tuple[str, ...] = kind.rules.params._fields
+    for name in fields:
         # A method or a property of the author's own goes before a parameter of that name; so does what every `Env` has.
         if name not in found and (name in _plain_names(kind) or not hasattr(kind, name)):
             found[name] = RuleParameter(name)
@@ -151,17 +157,17 @@ def _is_settable(value: object) -> bool:
     return isinstance(value, RuleParameter | Fixed) or (isinstance(value, property) and value.fset is not None)
 
 
-def _plain_names(kind: Any) -> set[str]:
+def _plain_names(kind: type[object]) -> set[str]:
     """What the author's classes set to a value; names that every environment has are none of them."""
     own = [one for one in kind.__mro__ if not one.__module__.startswith(("ludus.core.", "ludus.kernels."))]
     return {name for one in own for name, value in vars(one).items() if not hasattr(value, "__get__")}
 
 
-def _static(kind: Any, name: str) -> Any:
+def _static(kind: type[object], name: str) -> object:
     return next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
 
 
-def _refuse_functions(kind: Any) -> None:
+def _refuse_functions(kind: type[object]) -> None:
     for name in FUNCTIONS:
         if inspect.isroutine(vars(kind).get(name)):
             raise InvalidArgument(
@@ -170,7 +176,7 @@ def _refuse_functions(kind: Any) -> None:
             )
 
 
-def _refuse_computed(kind: Any, name: str, descriptor: object) -> None:
+def _refuse_computed(kind: type[object], name: str, descriptor: object) -> None:
     if isinstance(descriptor, RuleParameter):
         raise InvalidType(
             f"{kind.__name__}.{name}: expected a value, since it is a parameter of the rules, got "
@@ -178,7 +184,7 @@ def _refuse_computed(kind: Any, name: str, descriptor: object) -> None:
         )
 
 
-def _refuse_argument(kind: Any, name: str, value: object) -> None:
+def _refuse_argument(kind: type[object], name: str, value: object) -> None:
     """A constructor that takes a parameter would put its own default over what the class sets."""
     for one in kind.__mro__:
         taken = vars(one).get("__init__")
@@ -192,14 +198,15 @@ def _refuse_argument(kind: Any, name: str, value: object) -> None:
 # --- environments ---
 
 
-def _follows(value: Any) -> bool:
+def _follows(value: object) -> bool:
     return getattr(value, "follows_rules", False) is True
 
 
 def overridden(env: Any) -> list[str]:
     """The hooks that an environment, or its class, has methods of its own for."""
     # Not by the object's `__dict__`: one that was asked for makes every attribute slower from then on.
-    return [name for name in type(env)._hooks if not _follows(getattr(env, name))]
+    hooks: tuple[str, ...] = env._hooks
+    return [name for name in hooks if not _follows(getattr(env, name))]
 
 
 def read_only(value: Any) -> Any:
@@ -209,9 +216,9 @@ def read_only(value: Any) -> Any:
     Traceback (most recent call last):
     TypeError: 'mappingproxy' object does not support item assignment
     """
-    if isinstance(value, dict):
-        return MappingProxyType({name: read_only(one) for name, one in cast(dict[Any, Any], value).items()})
-    if isinstance(value, np.ndarray):
+    if is_dict(value):
+        return MappingProxyType({name: read_only(one) for name, one in value.items()})
+    if is_array(value):
         value = value.view()
         value.flags.writeable = False
     return value

@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from inspect import get_annotations
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
+from ludus.spaces.kinds import is_list_or_tuple
 
 __all__ = ["coerce_parameter", "coerce_parameters"]
 
 EXPECTED = {"float": "a number", "int": "an integer", "bool": "True or False", "tuple": "a tuple"}
+BOOLS: tuple[type[object], ...] = (bool, np.bool_)
+INTEGERS: tuple[type[object], ...] = (int, np.integer)
+NUMBERS: tuple[type[object], ...] = (int, float, np.number)
 Params = TypeVar("Params", bound=NamedTuple)
 
 
@@ -41,18 +45,14 @@ def coerce_parameter(owner: str, params: type[object], name: str, value: object)
     """
     annotation = get_annotations(params).get(name)
     kind = getattr(annotation, "__name__", annotation)  # text where annotations are not evaluated
-    if kind == "bool" and isinstance(value, bool | np.bool_):
-        return bool(value)
-    if kind == "int" and isinstance(value, int | np.integer) and not isinstance(value, bool):
-        return int(value)
-    if (
-        kind == "float"
-        and isinstance(value, int | float | np.number)
-        and not isinstance(value, bool)
-        and value == value
-    ):
-        return float(value)
-    if kind == "tuple" and isinstance(value, tuple | list):
+    number: Any = value
+    if kind == "bool" and isinstance(value, BOOLS):
+        return bool(number)
+    if kind == "int" and isinstance(value, INTEGERS) and not isinstance(value, bool):
+        return int(number)
+    if kind == "float" and isinstance(value, NUMBERS) and not isinstance(value, bool) and value == value:
+        return float(number)
+    if kind == "tuple" and is_list_or_tuple(value):
         return tuple(value)
     if isinstance(kind, str) and kind in EXPECTED:
         raise InvalidType(f"{owner} {name}: expected {EXPECTED[kind]}, got {shorten(value)}")

@@ -5,12 +5,14 @@ tuples. An `opponent` plays every player but the first, so that what is left is 
 Interpreted and compiled rules are adapted alike, here: functions for one environment, and text for the loop of a batch.
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ludus.errors import InvalidArgument, shorten
-from ludus.kernels.rules import Rules
+from ludus.kernels.kinds import is_dict
+from ludus.kernels.rules import Rule, Rules
 from ludus.kernels.state_arrays import own_copy
 from ludus.spaces import Discrete, Space, Tuple
 
@@ -20,10 +22,10 @@ __all__ = ["Play", "adapter_text", "check_spaces", "play_of"]
 class Play(NamedTuple):
     """What one environment calls: the rules' own functions, or what several players make of them."""
 
-    reset: Any
-    step: Any
-    observe: Any
-    renew: Any
+    reset: Rule
+    step: Rule
+    observe: Rule
+    renew: Rule | None
 
 
 def check_spaces(owner: str, rules: Rules, spaces: dict[str, Space[object]]) -> None:
@@ -50,12 +52,12 @@ def play_of(rules: Rules) -> Play:
 def _in_turn(rules: Rules) -> Play:
     turn, advance, see = rules.functions["turn"], rules.step, rules.observe
 
-    def step(state: Any, action: Any, rng: Any, params: Any) -> Any:
+    def step(state: object, action: object, rng: object, params: object) -> tuple[object, ...]:
         mover = turn(state, params)
         given = advance(state, action, rng, params)
         return _with_rewards(given, float(given[1][mover]))
 
-    def observe(state: object, params: object) -> Any:
+    def observe(state: object, params: object) -> object:
         return see(state, params, turn(state, params))
 
     return Play(rules.reset, step, observe, rules.renew)
@@ -64,23 +66,23 @@ def _in_turn(rules: Rules) -> Play:
 def _together(rules: Rules) -> Play:
     advance, see, players = rules.step, rules.observe, range(rules.players)
 
-    def step(state: Any, action: Any, rng: Any, params: Any) -> Any:
+    def step(state: object, action: object, rng: object, params: object) -> tuple[object, ...]:
         given = advance(state, action, rng, params)
         total = 0.0
         for reward in given[1]:
             total += float(reward)
         return _with_rewards(given, total)
 
-    def observe(state: object, params: object) -> Any:
+    def observe(state: object, params: object) -> object:
         return tuple(see(state, params, player) for player in players)
 
     return Play(rules.reset, step, observe, rules.renew)
 
 
-def _with_rewards(given: Any, reward: float) -> Any:
+def _with_rewards(given: Any, reward: float) -> tuple[object, ...]:
     """What `step` gave, with one reward, and those of all players in its info."""
     told: Any = given[4] if len(given) == 5 else {}
-    facts = dict(told if isinstance(told, dict) else told._asdict())
+    facts: dict[str, object] = dict(told if is_dict(told) else told._asdict())
     truncated = len(given) > 3 and given[3]
     return given[0], reward, given[2], truncated, {"rewards": np.array(given[1], np.float64), **facts}
 
@@ -88,7 +90,7 @@ def _with_rewards(given: Any, reward: float) -> Any:
 def _opposed(rules: Rules) -> Play:
     turn, opponent, advance, see = rules.functions["turn"], rules.functions["opponent"], rules.step, rules.observe
 
-    def others(state: Any, ends: Any, rng: Any, params: Any) -> tuple[Any, float, Any, Any]:
+    def others(state: object, ends: object, rng: object, params: object) -> tuple[object, float, object, object]:
         """The opponents' moves, until it is the first player's turn."""
         gained, cuts = 0.0, False
         while not ends and not cuts and turn(state, params) != 0:
@@ -97,23 +99,23 @@ def _opposed(rules: Rules) -> Play:
             gained += float(given[1][0])
         return state, gained, ends, cuts
 
-    def step(state: Any, action: Any, rng: Any, params: Any) -> Any:
+    def step(state: object, action: object, rng: object, params: object) -> tuple[object, ...]:
         given = advance(state, action, rng, params)
         if given[2] or (len(given) > 3 and given[3]):
             return given[0], float(given[1][0]), *given[2:]
         after, gained, ends, cuts = others(rules.state._make(given[0]), False, rng, params)
         return after, float(given[1][0]) + gained, ends, *((cuts, *given[4:]) if len(given) > 3 else ())
 
-    def observe(state: object, params: object) -> Any:
+    def observe(state: object, params: object) -> object:
         return see(state, params, 0)
 
-    def begun(first: Any, rng: Any, params: Any) -> Any:
+    def begun(first: Iterable[object], rng: object, params: object) -> object:
         return others(rules.state._make(own_copy(tuple(first))), False, rng, params)[0]
 
-    def reset(rng: object, params: object, *options: object) -> Any:
+    def reset(rng: object, params: object, *options: object) -> object:
         return begun(rules.reset(rng, params, *options), rng, params)
 
-    def renew(state: object, rng: object, params: object, *options: object) -> Any:
+    def renew(state: object, rng: object, params: object, *options: object) -> object:
         return begun(rules.functions["renew"](state, rng, params, *options), rng, params)
 
     return Play(reset, step, observe, None if rules.renew is None else renew)

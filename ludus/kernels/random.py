@@ -8,10 +8,15 @@ Rules see an object with the methods of `numpy.random.Generator`; interpreted, i
 True
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from numba.core import types
 from numba.extending import intrinsic, overload_method, register_jitable
 from numba.np.arrayobj import make_array
@@ -30,16 +35,17 @@ from ludus.kernels.exact.llvm import ir
 from ludus.kernels.numba_types import (
     Builder,
     Compiled,
-    Implementation,
     Intrinsic,
     LLVMValue,
     LLVMValues,
     LoweringContext,
     NumbaType,
+    OfTwo,
     Signature,
     TypingContext,
 )
-from ludus.kernels.stream import HALF, HAS_HALF, HIGH, LOW, STEP_HIGH, STEP_LOW, WORDS, Stream, U
+from ludus.kernels.stream import HALF, HAS_HALF, HIGH, LOW, STEP_HIGH, STEP_LOW, WORDS, Stream, U, Words
+from ludus.spaces.array_space import Array
 
 __all__ = ["Stream"]
 
@@ -59,21 +65,16 @@ EXPONENTIAL_TAIL = ziggurat.ziggurat_exp_r
 APART = {"forceinline": False}
 """Compiled once, whether what calls them is written into its caller or not."""
 draws = register_jitable(**APART)
+Chooser = TypeVar("Chooser", bound=Callable[..., Callable[..., object] | None])
 
 
-def method(name: str) -> Any:
+def method(name: str) -> Callable[[Chooser], Chooser]:
     """Gives streams in compiled code a method."""
-    decorate: Any = overload_method
-    return decorate(types.NamedTuple, name, jit_options=APART)
+    # Strict would be: annotations of types and those of values the same.
+    return overload_method(types.NamedTuple, name, jit_options=APART, strict=False)
 
 
-def for_llvm(function: object) -> Any:
-    """Marks what is written for LLVM itself, and called with all but its first argument."""
-    decorate: Any = intrinsic
-    return decorate(function)
-
-
-@for_llvm
+@intrinsic
 def _product(typing_context: TypingContext, a: NumbaType, b: NumbaType) -> Intrinsic:
     """Both halves of a product of two 64-bit words."""
     del typing_context
@@ -86,30 +87,38 @@ def _product(typing_context: TypingContext, a: NumbaType, b: NumbaType) -> Intri
     return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), build
 
 
-@for_llvm
-def next64(typing_context: TypingContext, words: NumbaType, lane: NumbaType) -> Intrinsic:
+@intrinsic
+def next64(typing_context: TypingContext, words: types.Array, lane: types.Integer) -> Intrinsic:
     """Step the stream and give 64 bits; written for LLVM, whose integers of 128 bits take the compiler no time."""
     del typing_context
-    return types.uint64(words, lane), _step
+    return types.uint64(words, lane), partial(_step, words, lane)
 
 
-@for_llvm
-def next_double(typing_context: TypingContext, words: NumbaType, lane: NumbaType) -> Intrinsic:
+@intrinsic
+def next_double(typing_context: TypingContext, words: types.Array, lane: types.Integer) -> Intrinsic:
     """A double from 0 up to 1."""
     del typing_context
 
     def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
-        bits = builder.lshr(_step(context, builder, signature, args), WORD(11))
+        bits = builder.lshr(_step(words, lane, context, builder, signature, args), WORD(11))
         return builder.fmul(builder.uitofp(bits, ir.DoubleType()), ir.DoubleType()(TO_UNIT))
 
     return types.float64(words, lane), build
 
 
-def _step(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
+def _step(
+    words: types.Array,
+    lane: types.Integer,
+    context: LoweringContext,
+    builder: Builder,
+    signature: Signature,
+    args: LLVMValues,
+) -> LLVMValue:
     """PCG64: a product and a sum of 128 bits, whose halves are mixed and turned."""
-    array = make_array(signature.args[0])(context, builder, args[0])
-    lane = context.cast(builder, args[1], signature.args[1], types.intp)
-    row = builder.gep(array.data, [builder.mul(lane, WORD(WORDS))])
+    del signature
+    array = make_array(words)(context, builder, args[0])
+    place_of_lane = context.cast(builder, args[1], lane, types.intp)
+    row = builder.gep(array.data, [builder.mul(place_of_lane, WORD(WORDS))])
     places = [builder.gep(row, [WORD(place)]) for place in (HIGH, LOW, STEP_HIGH, STEP_LOW)]
     high, low, step_high, step_low = (builder.zext(builder.load(place), WIDE) for place in places)
     state = builder.or_(builder.shl(high, WIDE(64)), low)
@@ -124,7 +133,7 @@ def _step(context: LoweringContext, builder: Builder, signature: Signature, args
 
 
 @draws
-def next32(words: Compiled, lane: Compiled) -> Compiled:
+def next32(words: Words, lane: int) -> np.uint64:
     """Give 32 bits: the half left over, or the lower half of a new draw."""
     if words[lane, HAS_HALF]:
         words[lane, HAS_HALF] = ZERO
@@ -135,7 +144,7 @@ def next32(words: Compiled, lane: Compiled) -> Compiled:
 
 
 @draws
-def bounded(words: Compiled, lane: Compiled, most: Compiled) -> Compiled:
+def bounded(words: Words, lane: int, most: np.uint64) -> np.uint64:
     """An integer from 0 to `most`, by Lemire's method, 32 bits at a time where they suffice."""
     if most == ZERO:
         return ZERO
@@ -161,7 +170,7 @@ def bounded(words: Compiled, lane: Compiled, most: Compiled) -> Compiled:
 
 
 @draws
-def masked(words: Compiled, lane: Compiled, most: Compiled) -> Compiled:
+def masked(words: Words, lane: int, most: np.uint64) -> np.uint64:
     """An integer from 0 to `most`, below 2**32, by drawing as many bits until they fit: NumPy shuffles by this."""
     mask = most
     mask |= mask >> ONE
@@ -176,7 +185,7 @@ def masked(words: Compiled, lane: Compiled, most: Compiled) -> Compiled:
 
 
 @draws
-def standard_normal(words: Compiled, lane: Compiled) -> Compiled:
+def standard_normal(words: Words, lane: int) -> float:
     """A normal double, by the ziggurat."""
     while True:
         bits = next64(words, lane)
@@ -200,7 +209,7 @@ def standard_normal(words: Compiled, lane: Compiled) -> Compiled:
 
 
 @draws
-def standard_exponential(words: Compiled, lane: Compiled) -> Compiled:
+def standard_exponential(words: Words, lane: int) -> float:
     """An exponential double, by the ziggurat."""
     while True:
         bits = next64(words, lane) >> U(3)
@@ -219,22 +228,24 @@ def _is_stream(kind: NumbaType) -> bool:
     return getattr(kind, "instance_class", None) is Stream
 
 
-def _are_numbers(*kinds: NumbaType) -> bool:
+def _are_numbers(*kinds: object) -> bool:
     """Whether one number is drawn: of arrays NumPy draws as many as they have."""
     return not any(isinstance(one, types.Array | types.BaseTuple | types.List) for one in kinds)
 
 
 @method("random")
-def _random(stream: NumbaType) -> Implementation:
-    def draw(stream: Compiled) -> Compiled:
+def _random(stream: NumbaType) -> Callable[..., float] | None:
+    def draw(stream: Stream) -> float:
         return next_double(stream.words, stream.lane)
 
     return draw if _is_stream(stream) else None
 
 
 @method("uniform")
-def _uniform(stream: NumbaType, low: NumbaType = 0.0, high: NumbaType = 1.0) -> Implementation:
-    def draw(stream: Compiled, low: Compiled = 0.0, high: Compiled = 1.0) -> Compiled:
+def _uniform(
+    stream: NumbaType, low: NumbaType | float = 0.0, high: NumbaType | float = 1.0
+) -> Callable[..., float] | None:
+    def draw(stream: Stream, low: float = 0.0, high: float = 1.0) -> float:
         least, span = np.float64(low), np.float64(high) - np.float64(low)
         if not math.isfinite(span):
             raise OverflowError(INFINITE)
@@ -246,13 +257,13 @@ def _uniform(stream: NumbaType, low: NumbaType = 0.0, high: NumbaType = 1.0) -> 
 
 
 @method("integers")
-def _integers(stream: NumbaType, low: NumbaType, high: NumbaType = None) -> Implementation:
-    def below(stream: Compiled, low: Compiled, high: Compiled = None) -> Compiled:
+def _integers(stream: NumbaType, low: NumbaType, high: NumbaType | None = None) -> Callable[..., np.int64] | None:
+    def below(stream: Stream, low: int, high: None = None) -> np.int64:
         if low <= 0:
             raise ValueError(NONE_BELOW)
         return np.int64(bounded(stream.words, stream.lane, U(low - 1)))
 
-    def between(stream: Compiled, low: Compiled, high: Compiled = None) -> Compiled:
+    def between(stream: Stream, low: int, high: Compiled = None) -> np.int64:
         if low >= high:
             raise ValueError(NONE_BETWEEN)
         return low + np.int64(bounded(stream.words, stream.lane, U(high - 1 - low)))
@@ -263,16 +274,18 @@ def _integers(stream: NumbaType, low: NumbaType, high: NumbaType = None) -> Impl
 
 
 @method("standard_normal")
-def _standard_normal(stream: NumbaType) -> Implementation:
-    def draw(stream: Compiled) -> Compiled:
+def _standard_normal(stream: NumbaType) -> Callable[..., float] | None:
+    def draw(stream: Stream) -> float:
         return standard_normal(stream.words, stream.lane)
 
     return draw if _is_stream(stream) else None
 
 
 @method("normal")
-def _normal(stream: NumbaType, loc: NumbaType = 0.0, scale: NumbaType = 1.0) -> Implementation:
-    def draw(stream: Compiled, loc: Compiled = 0.0, scale: Compiled = 1.0) -> Compiled:
+def _normal(
+    stream: NumbaType, loc: NumbaType | float = 0.0, scale: NumbaType | float = 1.0
+) -> Callable[..., float] | None:
+    def draw(stream: Stream, loc: float = 0.0, scale: float = 1.0) -> float:
         if scale == scale and math.copysign(1.0, np.float64(scale)) < 0.0:
             raise ValueError(NEGATIVE_NORMAL)
         return loc + scale * standard_normal(stream.words, stream.lane)
@@ -281,8 +294,8 @@ def _normal(stream: NumbaType, loc: NumbaType = 0.0, scale: NumbaType = 1.0) -> 
 
 
 @method("exponential")
-def _exponential(stream: NumbaType, scale: NumbaType = 1.0) -> Implementation:
-    def draw(stream: Compiled, scale: Compiled = 1.0) -> Compiled:
+def _exponential(stream: NumbaType, scale: NumbaType | float = 1.0) -> Callable[..., float] | None:
+    def draw(stream: Stream, scale: float = 1.0) -> float:
         if scale == scale and math.copysign(1.0, np.float64(scale)) < 0.0:
             raise ValueError(NEGATIVE_EXPONENTIAL)
         return scale * standard_exponential(stream.words, stream.lane)
@@ -291,8 +304,8 @@ def _exponential(stream: NumbaType, scale: NumbaType = 1.0) -> Implementation:
 
 
 @method("shuffle")
-def _shuffle(stream: NumbaType, x: NumbaType) -> Implementation:
-    def draw(stream: Compiled, x: Compiled) -> Compiled:
+def _shuffle(stream: NumbaType, x: NumbaType) -> Callable[..., None] | None:
+    def draw(stream: Stream, x: Array) -> None:
         for i in range(len(x) - 1, 0, -1):
             j = np.int64(masked(stream.words, stream.lane, U(i)))
             x[i], x[j] = x[j], x[i]
@@ -301,13 +314,13 @@ def _shuffle(stream: NumbaType, x: NumbaType) -> Implementation:
 
 
 @method("permutation")
-def _permutation(stream: NumbaType, x: NumbaType) -> Implementation:
-    def of_count(stream: Compiled, x: Compiled) -> Compiled:
+def _permutation(stream: NumbaType, x: NumbaType) -> OfTwo:
+    def of_count(stream: np.random.Generator, x: int) -> Array:
         order = np.arange(x)
         stream.shuffle(order)
         return order
 
-    def of_array(stream: Compiled, x: Compiled) -> Compiled:
+    def of_array(stream: np.random.Generator, x: Array) -> Array:
         order = x.copy()
         stream.shuffle(order)
         return order
@@ -318,21 +331,21 @@ def _permutation(stream: NumbaType, x: NumbaType) -> Implementation:
 
 
 @method("choice")
-def _choice(stream: NumbaType, a: NumbaType, p: NumbaType = None) -> Implementation:
+def _choice(stream: NumbaType, a: NumbaType, p: NumbaType | None = None) -> Callable[..., Compiled] | None:
     """One element: `a` is a count or a row; with `p`, by those probabilities."""
     weighted = p is not None and not isinstance(p, types.NoneType | types.Omitted)
     counted = isinstance(a, types.Integer)
 
-    def uniform_count(stream: Compiled, a: Compiled, p: Compiled = None) -> Compiled:
+    def uniform_count(stream: np.random.Generator, a: int, p: Compiled = None) -> Compiled:
         return stream.integers(a)
 
-    def uniform_row(stream: Compiled, a: Compiled, p: Compiled = None) -> Compiled:
+    def uniform_row(stream: np.random.Generator, a: Compiled, p: Compiled = None) -> Compiled:
         return a[stream.integers(len(a))]
 
-    def weighted_count(stream: Compiled, a: Compiled, p: Compiled = None) -> Compiled:
+    def weighted_count(stream: np.random.Generator, a: int, p: Compiled = None) -> Compiled:
         return _weighted(stream, p, a)
 
-    def weighted_row(stream: Compiled, a: Compiled, p: Compiled = None) -> Compiled:
+    def weighted_row(stream: np.random.Generator, a: Compiled, p: Compiled = None) -> Compiled:
         return a[_weighted(stream, p, len(a))]
 
     if not _is_stream(stream):
@@ -341,7 +354,7 @@ def _choice(stream: NumbaType, a: NumbaType, p: NumbaType = None) -> Implementat
 
 
 @draws
-def _weighted(stream: Compiled, p: Compiled, count: Compiled) -> Compiled:
+def _weighted(stream: np.random.Generator, p: npt.NDArray[np.float64], count: int) -> np.intp:
     if len(p) != count:
         raise ValueError(BAD_CHANCES)
     total = p.cumsum()

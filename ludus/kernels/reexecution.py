@@ -5,7 +5,9 @@ next step, as it begins any lane that has ended. So a row of a recording is one 
 included, and all that is compared is compared in one pass over the lanes.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,9 +18,13 @@ from ludus.kernels.seeds import seeded_words
 from ludus.kernels.tally import kept, row_digest
 from ludus.spaces.array_space import Array
 
+if TYPE_CHECKING:
+    from ludus.kernels.stream import Words
+
 __all__ = ["Executed", "Recorded", "drawn_alike", "reexecute"]
 
 NOBODY = -1
+Arrays: TypeAlias = tuple[Array, ...]
 
 
 class Recorded(NamedTuple):
@@ -72,10 +78,10 @@ def reexecute(envs: KernelVectorEnv, recorded: Recorded, keys: Array) -> Execute
     actions = np.zeros((lanes, *recorded.actions.shape[1:]), recorded.actions.dtype)
     actions[:] = envs.action_space.default()
     none = np.zeros(lanes, np.bool_)
-    seeds: Any = recorded.seeds[np.where(episodes >= 0, episodes, 0)]
+    seeds: Any = recorded.seeds[np.where(episodes >= 0, episodes, 0)]  # an array, as a sequence is taken
     observation, info = envs.reset(seed=seeds)
     columns = envs.lane_columns("words", "fresh", "ended")
-    step: Any = (np.zeros(lanes), none, none)
+    step = np.zeros(lanes), none, none
     untold = np.zeros(lanes, np.int64)
     left, waiting = len(first), len(first)
     while True:
@@ -92,7 +98,8 @@ def reexecute(envs: KernelVectorEnv, recorded: Recorded, keys: Array) -> Execute
         )
         if not left:
             return found
-        observation, *step, info = envs.step(actions)
+        observation, rewards, terminated, truncated, info = envs.step(actions)
+        step = rewards, terminated, truncated
 
 
 def _nothing_yet(count: int, rows: int) -> Executed:
@@ -113,16 +120,16 @@ def _words_of(observation: Array, lanes: int) -> Array:
 
 @kept
 def follow(
-    words: Any,
-    keys: Any,
-    step: Any,
-    recorded: Any,
-    plan: Any,
-    lanes: Any,
-    columns: Any,
-    found: Any,
-    numbers: Any,
-) -> Any:
+    words: Words,
+    keys: Words,
+    step: Arrays,
+    recorded: Arrays,
+    plan: Arrays,
+    lanes: Arrays,
+    columns: Arrays,
+    found: Arrays,
+    numbers: tuple[int, int],
+) -> tuple[int, int]:
     """Take a step of all lanes: compare, choose the next actions, give lanes that are free their next episodes."""
     rewards, terminated, truncated, outcomes = step
     starts, lasts, actions, seen, known = recorded
@@ -165,7 +172,7 @@ def follow(
 
 
 @kept
-def drawn_alike(seeds: Any, starts: Any, lasts: Any, actions: Any, choices: Any) -> Any:
+def drawn_alike(seeds: Array, starts: Array, lasts: Array, actions: Array, choices: tuple[int, int]) -> Array:
     """Whether each episode's actions are those that SplitMix64 draws from its seed; `choices` are start and number."""
     start, count = choices
     found = np.ones(len(starts), np.bool_)

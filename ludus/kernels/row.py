@@ -11,12 +11,14 @@ import numpy as np
 from numpy import empty
 
 from ludus.errors import ContractViolation, shorten
+from ludus.kernels.kinds import is_dict, is_tuple
 from ludus.spaces import Dict, Discrete, Space, Tuple
-from ludus.spaces.array_space import ArraySpace
+from ludus.spaces.array_space import Array, ArraySpace
+from ludus.spaces.kinds import class_of
 
 __all__ = ["observation_writer"]
 
-Writer = Callable[[Any], Any]
+Writer = Callable[[Any], object]
 
 
 def observation_writer(space: Space[object], name: str = "observation") -> Writer | None:
@@ -45,7 +47,7 @@ def observation_writer(space: Space[object], name: str = "observation") -> Write
     return write if short is None else partial(short, dtype, write)
 
 
-def _array(shape: tuple[int, ...], dtype: Any, name: str, seen: object) -> Any:
+def _array(shape: tuple[int, ...], dtype: np.dtype[np.generic], name: str, seen: object) -> Array:
     try:
         found = np.array(seen)  # a copy: what rules keep stays theirs
     except ValueError:
@@ -62,20 +64,18 @@ def _array(shape: tuple[int, ...], dtype: Any, name: str, seen: object) -> Any:
 
 
 def _tuple(writers: list[Writer | None], name: str, seen: object) -> object:
-    if not isinstance(seen, tuple) or len(seen) != len(writers):  # pyright: ignore[reportUnknownArgumentType]
+    if not is_tuple(seen) or len(seen) != len(writers):
         raise ContractViolation(f"{name}: expected a tuple of {len(writers)} from observe, got {shorten(seen)}")
     return tuple(one if to is None else to(one) for to, one in zip(writers, seen, strict=True))
 
 
-def _numbers(count: int, name: str, seen: object) -> object:
-    if type(seen) is tuple and len(seen) == count:  # pyright: ignore[reportUnknownArgumentType]
-        return seen  # pyright: ignore[reportUnknownVariableType]
-    return _tuple([None] * count, name, seen)
+def _numbers(count: int, name: str, seen: Any) -> object:
+    return seen if class_of(seen) is tuple and len(seen) == count else _tuple([None] * count, name, seen)
 
 
-def _dict(writers: dict[Any, Writer | None], name: str, seen: Any) -> Any:
-    given: Any = seen._asdict() if hasattr(seen, "_asdict") else seen
-    if not isinstance(given, dict) or given.keys() != writers.keys():
+def _dict(writers: dict[str, Writer | None], name: str, seen: Any) -> object:
+    given: object = seen._asdict() if hasattr(seen, "_asdict") else seen
+    if not is_dict(given) or given.keys() != writers.keys():
         raise ContractViolation(
             f"{name}: expected the keys {list(writers)}, in a dictionary or a NamedTuple, from observe, "
             f"got {shorten(seen)}"
@@ -83,7 +83,7 @@ def _dict(writers: dict[Any, Writer | None], name: str, seen: Any) -> Any:
     return {key: given[key] if to is None else to(given[key]) for key, to in writers.items()}
 
 
-def _two(dtype: Any, otherwise: Writer, seen: Any) -> Any:
+def _two(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
     row = empty(2, dtype)
     try:
         row[0], row[1] = seen
@@ -92,7 +92,7 @@ def _two(dtype: Any, otherwise: Writer, seen: Any) -> Any:
     return row
 
 
-def _three(dtype: Any, otherwise: Writer, seen: Any) -> Any:
+def _three(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
     row = empty(3, dtype)
     try:
         row[0], row[1], row[2] = seen
@@ -101,7 +101,7 @@ def _three(dtype: Any, otherwise: Writer, seen: Any) -> Any:
     return row
 
 
-def _four(dtype: Any, otherwise: Writer, seen: Any) -> Any:
+def _four(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
     row = empty(4, dtype)
     try:
         row[0], row[1], row[2], row[3] = seen
@@ -110,7 +110,7 @@ def _four(dtype: Any, otherwise: Writer, seen: Any) -> Any:
     return row
 
 
-def _six(dtype: Any, otherwise: Writer, seen: Any) -> Any:
+def _six(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
     row = empty(6, dtype)
     try:
         row[0], row[1], row[2], row[3], row[4], row[5] = seen
@@ -119,4 +119,4 @@ def _six(dtype: Any, otherwise: Writer, seen: Any) -> Any:
     return row
 
 
-_BY_LENGTH: dict[int, Callable[[object, Writer, object], object]] = {2: _two, 3: _three, 4: _four, 6: _six}
+_BY_LENGTH: dict[int, Callable[[np.dtype[np.generic], Writer, Any], object]] = {2: _two, 3: _three, 4: _four, 6: _six}

@@ -12,21 +12,22 @@ from ludus.core.options import Options
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import InvalidArgument, InvalidType, ResetNeeded, listing, shorten
 from ludus.kernels.action import finite_row, read_action
+from ludus.kernels.kinds import is_dict, new_step
 from ludus.kernels.legal_actions import Choices, as_mask, check_legal, choices_of
 from ludus.kernels.overrides import hook, overridden, take_class
 from ludus.kernels.parameters import coerce_parameter, coerce_parameters
 from ludus.kernels.players import Play, check_spaces, play_of
 from ludus.kernels.row import observation_writer
-from ludus.kernels.rules import Rules, check_rules
+from ludus.kernels.rules import Rule, Rules, check_rules
 from ludus.kernels.start import options_of
 from ludus.kernels.state_arrays import has_arrays, own_copy, own_state, read_only
 from ludus.seeding import Seed
 from ludus.spaces import Box
+from ludus.spaces.kinds import is_array, is_list_or_tuple
 
 __all__ = ["RuleEnv"]
 
 int64, ndarray = np.int64, np.ndarray  # a global is found faster than an attribute of NumPy's
-new_tuple = tuple.__new__
 PLAIN = frozenset({int, float, bool})
 
 
@@ -61,9 +62,11 @@ class RuleEnv(AnyEnv):
     """The methods that the rules stand for."""
     _inner_hooks: ClassVar[tuple[str, ...]] = ()
     """Those that a step or a reset would call."""
-    _class_settings: ClassVar[dict[str, Any]] = {}
+    _class_settings: ClassVar[dict[str, object]] = {}
     """What classes set to a value of their own: parameters, and other attributes that are kept elsewhere."""
-    _functions: tuple[Any, Any, Any]
+    _managed: ClassVar[dict[str, object]]
+    """Those attributes, as they are kept."""
+    _functions: tuple[Rule, Rule, Rule | None]
     """What steps, what observes, and what tells of a state, or None."""
     _play: ClassVar[Play]
     _refuses: ClassVar[bool]
@@ -71,7 +74,7 @@ class RuleEnv(AnyEnv):
     last_action: Any
     """What `step` was last called with, as the rules took it; None after a reset."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if "rules" in cls.__dict__:
             check_rules(cls.__name__, cls.rules)
@@ -79,8 +82,8 @@ class RuleEnv(AnyEnv):
             cls._functions = cls._play.step, cls._play.observe, _teller(cls.rules)
         take_class(cls)
 
-    def __init__(self, *, render_mode: str | None = None, **params: Any) -> None:
-        modes = self.metadata.get("render_modes") or []
+    def __init__(self, *, render_mode: str | None = None, **params: object) -> None:
+        modes: list[str] = self.metadata.get("render_modes") or []
         if render_mode is not None and render_mode not in modes:
             raise InvalidArgument(
                 f"{type(self).__name__} render_mode: expected one of {list(modes)} or None, got {render_mode!r}"
@@ -113,7 +116,7 @@ class RuleEnv(AnyEnv):
     # --- what subclasses and users change ---
 
     @classmethod
-    def _default_params(cls, **given: Any) -> Any:
+    def _default_params(cls, **given: object) -> Any:
         """The parameters as the class has them, with those that are `given` instead."""
         take_class(cls)
         fields = cls.rules.params._fields
@@ -121,7 +124,7 @@ class RuleEnv(AnyEnv):
         found = coerce_parameters(cls.__name__, cls.rules.params, settings | given)
         return found._make(map(read_only, found))  # the caller's arrays, or every environment's: rules only read them
 
-    def _set_params(self, **changes: Any) -> None:
+    def _set_params(self, **changes: object) -> None:
         """Change parameters, for the steps that follow."""
         owner, kind = type(self).__name__, self.rules.params
         each = {name: read_only(coerce_parameter(owner, kind, name, one)) for name, one in changes.items()}
@@ -155,11 +158,11 @@ class RuleEnv(AnyEnv):
         super().reset(seed=seed)
         if self._inner_hooks and (seed is not None or self._state is None):  # an object may have got methods of its own
             self._follow_overrides()
-        rules, rng = self.rules, self.np_random
-        if rules.renew is None or seed is not None or self._state is None:
+        renew, rng = self._play.renew, self.np_random
+        if renew is None or seed is not None or self._state is None:
             begun = self._play.reset(rng, params, *chosen)
         else:
-            begun = self._play.renew(self._state, rng, params, *chosen)
+            begun = renew(self._state, rng, params, *chosen)
         self._owns = has_arrays(begun)
         self._guards = self._owns or self._refuses
         self._state = own_copy(begun) if self._owns else begun
@@ -222,9 +225,9 @@ class RuleEnv(AnyEnv):
         if self._write is not None:
             seen = self._write(seen)
         info: Info = {} if tell is None else _known(entries(tell(state, params)))
-        return new_tuple(Step, (seen, reward, terminated, False, info))
+        return new_step(Step, (seen, reward, terminated, False, info))
 
-    def _step_of(self, given: Any, action: Any) -> Step[Any]:
+    def _step_of(self, given: Any, action: object) -> Step[Any]:
         """The step of rules that give more than three values, keep arrays or refuse actions."""
         (_, observe, tell), params = self._functions, self.params
         state, reward, terminated = given[:3]
@@ -257,9 +260,9 @@ class RuleEnv(AnyEnv):
         cls._play = play_of(rules)
         cls._functions = cls._play.step, cls._play.observe, _teller(rules)
 
-    def _under(self, options: Any) -> tuple[Any, tuple[Any, ...]]:
+    def _under(self, options: object) -> tuple[Any, tuple[object, ...]]:
         """The parameters of one reset, and the options that the rules take."""
-        if options is not None and not isinstance(options, dict):
+        if options is not None and not is_dict(options):
             raise InvalidType(f"options: expected a dictionary or None, got {shorten(options)}")
         kind = self.rules.options
         if kind is not None:
@@ -286,7 +289,7 @@ class RuleEnv(AnyEnv):
     @state.setter
     def state(self, value: Any) -> None:
         fields = self.rules.state._fields
-        if not isinstance(value, tuple | list | np.ndarray) or len(value) != len(fields):
+        if not (is_list_or_tuple(value) or is_array(value)) or len(value) != len(fields):
             raise InvalidArgument(f"state: expected the fields {listing(fields)}, got {shorten(value)}")
         kind, owner = self.rules.state, type(self).__name__
         state = kind(*(coerce_parameter(owner, kind, name, one) for name, one in zip(fields, value, strict=True)))
@@ -301,13 +304,13 @@ class RuleEnv(AnyEnv):
         return super().state_data(private=True) if private else {}
 
 
-def _teller(rules: Rules) -> Any:
+def _teller(rules: Rules) -> Rule | None:
     """What tells of a state: the rules' own `inform`, and beside it what is legal and whose turn it is."""
     inform, legal, turn = rules.inform, rules.legal, rules.turn if rules.tells_turn else None
     if legal is None and turn is None:
         return inform
 
-    def tell(state: Any, params: Any) -> Info:
+    def tell(state: object, params: object) -> Info:
         info: Info = {} if inform is None else entries(inform(state, params))
         if legal is not None:
             info["action_mask"] = as_mask(legal(state, params))
@@ -320,7 +323,7 @@ def _teller(rules: Rules) -> Any:
 
 def entries(told: Any) -> Info:
     """What a rule told, as the caller's own: rules may tell of arrays that they keep."""
-    info: Info = dict(told) if isinstance(told, dict) else dict(zip(told._fields, told, strict=True))
+    info: Info = dict(told) if is_dict(told) else dict(zip(told._fields, told, strict=True))
     for name, one in info.items():
         if type(one) not in PLAIN:
             info[name] = _entry(one)
@@ -335,7 +338,7 @@ def _known(info: Info) -> Info:
     return info
 
 
-def _entry(value: Any) -> Any:
+def _entry(value: object) -> object:
     if type(value) is ndarray:
         return value.copy()
     return int(value) if isinstance(value, IntEnum) else value

@@ -6,11 +6,14 @@ they are. State and parameters are NamedTuples. Arrays of a state are the lane's
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ludus.errors import InvalidArgument, KernelError, shorten
 
-__all__ = ["Rules", "check_rules"]
+__all__ = ["Rule", "Rules", "check_rules"]
+
+Rule: TypeAlias = Callable[..., Any]
+"""A function of the rules: states, actions and observations are what its author says."""
 
 
 class Rules(NamedTuple):
@@ -38,28 +41,28 @@ class Rules(NamedTuple):
 
     Values that are given for `float`, `int` and `bool` fields are checked.
     """
-    reset: Callable[..., Any]
+    reset: Rule
     """`reset(rng, params) -> State`; with `options`, `reset(rng, params, options) -> State`."""
-    step: Callable[..., Any]
+    step: Rule
     """`step(state, action, rng, params) -> (State, reward, terminated)`, then `truncated`, then an info.
 
     The action is an int for a Discrete, an array of the space's dtype for a Box, a MultiDiscrete and a MultiBinary, a
     tuple for a Tuple and a NamedTuple for a Dict. An info is a NamedTuple, or a dictionary written out, of numbers and
     arrays; a field `outcome` says how the episode went.
     """
-    observe: Callable[..., Any]
+    observe: Rule
     """`observe(state, params)`: a number, a tuple of numbers or an array of the space's shape.
 
     A tuple of those for a Tuple; a NamedTuple, or a dictionary written out, for a Dict.
     """
-    inform: Callable[..., object] | None = None
+    inform: Rule | None = None
     """`inform(state, params)`: what goes into `info`, a NamedTuple or a dictionary; None for nothing."""
-    renew: Callable[..., Any] | None = None
+    renew: Rule | None = None
     """`renew(state, rng, params) -> State`: the next episode's first state, where it depends on how the last one went.
 
     None for `reset`. A reset with a seed never calls it: the same seed gives the same history, whatever came before.
     """
-    legal: Callable[..., object] | None = None
+    legal: Rule | None = None
     """`legal(state, params)`: which actions of a Discrete may be taken, an array or a tuple of one bool for each.
 
     Of a MultiDiscrete, or a Tuple of Discretes, a tuple with one such mask for each choice. It is
@@ -74,12 +77,12 @@ class Rules(NamedTuple):
 
     One reward is given, the mover's, or the sum where all move at once; `info["rewards"]` has those of all.
     """
-    turn: Callable[..., Any] | None = None
+    turn: Rule | None = None
     """`turn(state, params)`: the number of the player to move, `info["turn"]`; None where all move at once.
 
     Then the action is a tuple of one for each player, and so are observations.
     """
-    opponent: Callable[..., object] | None = None
+    opponent: Rule | None = None
     """`opponent(state, rng, params)`: an action for whichever player but the first is to move.
 
     With it the environment is the first player's: a step goes on until it is his turn again.
@@ -96,7 +99,7 @@ class Rules(NamedTuple):
         return self.turn is not None and self.opponent is None
 
     @property
-    def functions(self) -> dict[str, Callable[..., Any]]:
+    def functions(self) -> dict[str, Rule]:
         """The functions that are there, by their names here."""
         names = ("reset", "step", "observe", "inform", "renew", "legal", "turn", "opponent")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
@@ -118,15 +121,18 @@ class Rules(NamedTuple):
         return {name: known[name] for name in self.functions}
 
 
+def _is_record_class(kind: object) -> bool:
+    return hasattr(kind, "_fields") and isinstance(kind, type) and issubclass(kind, tuple)
+
+
 def check_rules(owner: str, rules: Rules) -> None:
     """Raise KernelError unless state, parameters and options are NamedTuples, and InvalidArgument for an odd choice."""
     for name, kind in (("state", rules.state), ("params", rules.params), ("options", rules.options)):
-        known: object = kind
-        if known is None and name == "options":
+        if kind is None and name == "options":
             continue
-        if not isinstance(known, type) or not issubclass(known, tuple) or not hasattr(known, "_fields"):
-            got = "a dataclass" if hasattr(known, "__dataclass_fields__") else shorten(known)
-            what = getattr(known, "__name__", "It")
+        if not _is_record_class(kind):
+            got = "a dataclass" if hasattr(kind, "__dataclass_fields__") else shorten(kind)
+            what = getattr(kind, "__name__", "It")
             raise KernelError(
                 f"{owner} {name}: expected a NamedTuple class, got {got}; write `class {what}(NamedTuple):`, "
                 "and return a new one where a field changes"

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -94,7 +93,7 @@ def _pools(entropy: list[Row]) -> list[Row]:
     return [drawn(pool[place % POOL]) for place in range(2 * POOL)]
 
 
-def _start(drawn: list[Row]) -> Any:
+def _start(drawn: list[Row]) -> Words:
     """State and increment of PCG64 after its first two steps, by halves of 64 bits."""
     halves = [drawn[2 * place].astype(U64) | (drawn[2 * place + 1].astype(U64) << U64(32)) for place in range(4)]
     state_high, state_low, seq_high, seq_low = halves
@@ -106,12 +105,12 @@ def _start(drawn: list[Row]) -> Any:
     return np.stack([high, low, inc_high, inc_low], axis=1)
 
 
-def _added(a_high: Any, a_low: Any, b_high: Any, b_low: object) -> tuple[Any, Any]:
+def _added(a_high: Words, a_low: Words, b_high: Words, b_low: Words) -> tuple[Words, Words]:
     low = a_low + b_low
     return a_high + b_high + (low < a_low).astype(U64), low
 
 
-def _multiplied(high: Any, low: Any) -> tuple[Any, Any]:
+def _multiplied(high: Words, low: Words) -> tuple[Words, Words]:
     """Times PCG64's multiplier, modulo 2**128."""
     by_high, by_low = U64(MULTIPLIER[0]), U64(MULTIPLIER[1])
     half, mask = U64(32), U64(MASK)

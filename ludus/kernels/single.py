@@ -1,6 +1,6 @@
 """One environment that runs compiled, as a batch does: for rules that have other bits interpreted, or are slow so."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from inspect import get_annotations
 from typing import Any
@@ -20,7 +20,7 @@ from ludus.kernels.stream import WORDS, Stream, generator_of, write_stream
 
 __all__ = ["compiled_single"]
 
-PLAIN: dict[str, Callable[[Any], Any]] = {"float": float, "int": int, "bool": bool}
+PLAIN: dict[str, Callable[..., object]] = {"float": float, "int": int, "bool": bool}
 
 
 @cache
@@ -61,7 +61,7 @@ class _Runner:
         names = [getattr(kinds.get(one), "__name__", kinds.get(one)) for one in rules.state._fields]
         self.converters = [PLAIN.get(str(name)) for name in names]
 
-    def run(self, name: str, *args: Any) -> Any:
+    def run(self, name: str, *args: Any) -> object:
         """Call a rule; the generator it draws from goes on where it stopped."""
         taken = dict(zip(self.arguments[name], args, strict=True))
         taken["params"] = type(taken["params"])(*map(read_only, taken["params"]))
@@ -73,7 +73,7 @@ class _Runner:
         return self._state(found) if name in ("reset", "renew") else found
 
     def _drawing(self, name: str, taken: dict[str, Any]) -> Any:
-        generator: Any = taken["rng"].bit_generator
+        generator: np.random.BitGenerator = taken["rng"].bit_generator
         words = np.zeros((1, WORDS), np.uint64)
         write_stream(words, 0, generator)
         before = words.copy()
@@ -93,7 +93,7 @@ class _Runner:
         except Exception as error:  # Numba's own: this is where it compiles
             raise explain(self.rules, error) from error
 
-    def _state(self, state: Any) -> Any:
+    def _state(self, state: Iterable[object]) -> object:
         """A state whose numbers are of their field's type, as in the columns of a batch."""
         pairs = zip(self.converters, state, strict=True)
         return self.rules.state(*(value if convert is None else convert(value) for convert, value in pairs))

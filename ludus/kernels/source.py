@@ -6,7 +6,8 @@ block of memory, column by column: an array handed to compiled code costs as muc
 written by loops, so that the text grows with what is observed, and not with how many numbers it has.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from ludus.kernels.block import BlockColumn
 from ludus.kernels.loose_parameters import Form, loose_text, records_in
@@ -255,7 +256,7 @@ def _entered(leaf: Leaf, memory: str, value: str, put: str) -> list[str]:
     return lines + _looped(shape, lambda place: f"{put}({memory}, (i, {place}), {value}[{place}], {leaf.name!r})")
 
 
-def _looped(shape: tuple[int, ...], line: Any) -> list[str]:
+def _looped(shape: tuple[int, ...], line: Callable[[str], str]) -> list[str]:
     """A line for every element of a shape, which gets the text of its indices."""
     indices = [f"e{depth}" for depth in range(len(shape))]
     lines = [f"{DEEP * depth}for {one} in range({shape[depth]}):" for depth, one in enumerate(indices)]

@@ -12,10 +12,10 @@ step of a thousand lanes, and then sleeps: a batch that is not stepped keeps no 
 import os
 import threading
 from time import perf_counter
-from typing import Any
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.kernels.call import KernelCall, Team, can_split
+from ludus.spaces.array_space import Array
 
 __all__ = ["ThreadSplit", "cores"]
 
@@ -48,7 +48,7 @@ LOOK_SECONDS = 100e-6
 PATIENCE_SECONDS = 200e-6
 """How long the caller looks for the end of others' pieces before it takes naps."""
 
-Arrays = tuple[Any, Any, Any, Any]
+Arrays = tuple[Array, Array, Array, Array]
 
 
 def cores() -> int:
@@ -110,7 +110,7 @@ class ThreadSplit:
             if call.team is not team:
                 call.join(team, -(-self.lanes // self.size), self.size, PATIENCE_SECONDS, self.threads)
         start = perf_counter()
-        found = call.together(*arrays) if way else call.alone(*arrays)
+        found = call.together(*arrays) if way and call.together is not None else call.alone(*arrays)
         self._took(perf_counter() - start)
         return found
 

@@ -4,11 +4,13 @@ Rules may change arrays in place, return one twice, swap two, or return what bel
 batch every array field has memory of its own; copying here what is not the same field's makes it so everywhere.
 """
 
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ludus.errors import KernelError
+from ludus.kernels.kinds import is_array, is_tuple
 
 __all__ = ["has_arrays", "own_copy", "own_state", "read_only"]
 
@@ -21,20 +23,22 @@ def has_arrays(value: object) -> bool:
     >>> has_arrays((1, (2.0, np.zeros(3))))
     True
     """
-    nested: Any = value
-    return isinstance(value, np.ndarray) or (isinstance(value, tuple) and any(map(has_arrays, nested)))
+    return is_array(value) or (is_tuple(value) and any(map(has_arrays, value)))
 
 
 def own_copy(value: ValueT) -> ValueT:
     """The same nested tuples with arrays of their own."""
-    nested: Any = value
-    if isinstance(nested, np.ndarray):
-        copied: Any = nested.copy()
-        return copied
-    return _like(nested, [own_copy(one) for one in nested]) if isinstance(nested, tuple) else value
+    copied: Any = _copied(value)  # of the same type, for all a caller can tell
+    return copied
 
 
-def own_state(before: object, after: object, name: str) -> Any:
+def _copied(value: object) -> object:
+    if is_array(value):
+        return value.copy()
+    return _like(value, type(value), [_copied(one) for one in value]) if is_tuple(value) else value
+
+
+def own_state(before: object, after: object, name: str) -> object:
     """What a rule made of a state: arrays that it changed in place stay, all others become copies.
 
     >>> board, spare = np.zeros(2), np.ones(2)
@@ -42,20 +46,19 @@ def own_state(before: object, after: object, name: str) -> Any:
     >>> first is spare, second.tolist()
     (False, [0.0, 0.0])
     """
-    if after is before and not isinstance(after, tuple):
+    if after is before and not is_tuple(after):
         return after
-    if isinstance(after, np.ndarray):
-        if not isinstance(before, np.ndarray) or before.shape != after.shape or before.dtype != after.dtype:
+    if is_array(after):
+        if not is_array(before) or before.shape != after.shape or before.dtype != after.dtype:
             got = f"{after.dtype} of shape {after.shape}"
             raise KernelError(f"{name}: expected {_described(before)}, as from reset, got {got}")
         return np.array(after, order="C")
-    if not isinstance(after, tuple) or not isinstance(before, tuple):
+    if not is_tuple(after) or not is_tuple(before) or len(before) != len(after):
         return after
-    old, new = list[Any](before), list[Any](after)
-    if len(old) != len(new):
-        return after  # pyright: ignore[reportUnknownVariableType]
-    names: Any = getattr(before, "_fields", range(len(old)))  # pyright: ignore[reportUnknownArgumentType]
-    return _like(after, [own_state(a, b, f"{name}.{one}") for a, b, one in zip(old, new, names, strict=True)])
+    names: Iterable[object] = getattr(before, "_fields", range(len(before)))
+    return _like(
+        after, type(after), [own_state(a, b, f"{name}.{one}") for a, b, one in zip(before, after, names, strict=True)]
+    )
 
 
 def read_only(value: object) -> object:
@@ -65,16 +68,19 @@ def read_only(value: object) -> object:
     Traceback (most recent call last):
     ValueError: assignment destination is read-only
     """
-    if not isinstance(value, np.ndarray):
+    if not is_array(value):
         return value
-    view: Any = value.view()
+    view = value.view()
     view.flags.writeable = False
     return view
 
 
 def _described(value: object) -> str:
-    return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+    return f"{value.dtype} of shape {value.shape}" if is_array(value) else type(value).__name__
 
 
-def _like(value: tuple[Any, ...], parts: list[Any]) -> Any:
-    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+def _like(
+    value: tuple[object, ...], kind: Callable[..., tuple[object, ...]], parts: list[object]
+) -> tuple[object, ...]:
+    """A tuple of the same kind, `type(value)`, of other parts."""
+    return kind(*parts) if hasattr(value, "_fields") else tuple(parts)

@@ -3,7 +3,9 @@
 A float for an integer is refused while compiling. An integer that a narrower one cannot hold is an error when it comes.
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 
 import numba
 from numba.core import cgutils, types
@@ -13,6 +15,7 @@ from numba.np.arrayobj import make_array
 from ludus.errors import ContractViolation, KernelError
 from ludus.kernels.numba_types import (
     Builder,
+    Compiled,
     Intrinsic,
     LLVMValue,
     LLVMValues,
@@ -21,6 +24,7 @@ from ludus.kernels.numba_types import (
     Signature,
     TypingContext,
 )
+from ludus.spaces.array_space import Array
 
 __all__ = ["LOOP_NAMES", "Unfitting", "apart", "is_row", "put_seen", "put_state"]
 
@@ -29,12 +33,16 @@ class Unfitting(KernelError):
     """A number that is not of the type of where it goes; whoever compiles adds the place."""
 
 
-def _storing(exact: bool) -> object:
+def _storing(exact: bool) -> Callable[..., Compiled]:
     """The function that stores a number, or a tuple of as many as a row has, at a place of an array."""
 
-    @intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+    @intrinsic(prefer_literal=True)
     def put(
-        typing_context: TypingContext, array: NumbaType, index: NumbaType, value: NumbaType, name: NumbaType
+        typing_context: TypingContext,
+        array: types.Array | types.CPointer,
+        index: NumbaType,
+        value: NumbaType,
+        name: types.StringLiteral,
     ) -> Intrinsic:
         del typing_context
         where = name.literal_value
@@ -57,20 +65,16 @@ def _storing(exact: bool) -> object:
     return put
 
 
-def _flat(kind: NumbaType) -> Iterator[object]:
-    if _is_tuple(kind):
+def _flat(kind: NumbaType) -> Iterator[NumbaType]:
+    if isinstance(kind, types.BaseTuple):
         for one in kind.types:
             yield from _flat(one)
     else:
         yield types.unliteral(kind)
 
 
-def _is_tuple(kind: NumbaType) -> bool:
-    return isinstance(kind, types.BaseTuple)
-
-
 def _unpacked(builder: Builder, kind: NumbaType, value: LLVMValue) -> Iterator[LLVMValue]:
-    if _is_tuple(kind):
+    if isinstance(kind, types.BaseTuple):
         for one, part in zip(kind.types, cgutils.unpack_tuple(builder, value, kind.count), strict=True):
             yield from _unpacked(builder, one, part)
     else:
@@ -82,12 +86,16 @@ def _indices(builder: Builder, kind: NumbaType, index: LLVMValue) -> list[LLVMVa
 
 
 def _first(
-    context: LoweringContext, builder: Builder, kind: NumbaType, array: LLVMValue, indices: list[LLVMValue]
+    context: LoweringContext,
+    builder: Builder,
+    kind: types.Array | types.CPointer,
+    array: LLVMValue,
+    indices: list[LLVMValue],
 ) -> LLVMValue:
     """Where the row, or the number, of these indices begins."""
     if isinstance(kind, types.CPointer):
         return builder.gep(array, indices)
-    zero = context.get_constant(types.intp, 0)
+    zero: LLVMValue = context.get_constant(types.intp, 0)
     inside = indices + [zero] * (kind.ndim - len(indices))
     return cgutils.get_item_pointer(context, builder, kind, make_array(kind)(context, builder, array), inside)
 
@@ -123,7 +131,7 @@ def _narrowed(
 ) -> LLVMValue:
     """The number in the array's dtype; an error in the compiled loop where that is another number."""
     found = context.cast(builder, value, kind, dtype)
-    if not all(isinstance(one, types.Integer) for one in (kind, dtype)):
+    if not isinstance(kind, types.Integer) or not isinstance(dtype, types.Integer):
         return found
     if kind.minval >= dtype.minval and kind.maxval <= dtype.maxval:
         return found
@@ -145,35 +153,36 @@ put_state, put_seen = _storing(True), _storing(False)
 # --- arrays that are views of the lane's own memory ---
 
 
-@intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
-def _points_into(typing_context: TypingContext, array: NumbaType, block: NumbaType) -> Intrinsic:
+@intrinsic
+def _points_into(typing_context: TypingContext, array: types.Array, block: types.Array) -> Intrinsic:
     """Whether an array's elements lie in a block."""
     del typing_context
 
     def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
-        kinds = signature.args
+        del signature
         start, memory = (
             builder.ptrtoint(make_array(kind)(context, builder, one).data, cgutils.intp_t)
-            for kind, one in zip(kinds, args, strict=True)
+            for kind, one in zip((array, block), args, strict=True)
         )
-        size = make_array(kinds[1])(context, builder, args[1]).nitems
+        size = make_array(block)(context, builder, args[1]).nitems
         return builder.icmp_unsigned("<", builder.sub(start, memory), size)
 
     return types.boolean(array, block), build
 
 
-@intrinsic  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
-def is_row(typing_context: TypingContext, array: NumbaType, row: NumbaType) -> Intrinsic:
+@intrinsic
+def is_row(typing_context: TypingContext, array: types.Array, row: types.Array) -> Intrinsic:
     """Whether an array is the row itself: rules that change it in place give it back."""
     del typing_context
     known = array.layout == "C" and array.dtype == row.dtype and array.ndim == row.ndim
 
     def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
+        del signature
         if not known:
             return cgutils.false_bit
         first, second = (
             builder.ptrtoint(make_array(kind)(context, builder, one).data, cgutils.intp_t)
-            for kind, one in zip(signature.args, args, strict=True)
+            for kind, one in zip((array, row), args, strict=True)
         )
         return builder.icmp_unsigned("==", first, second)
 
@@ -181,9 +190,9 @@ def is_row(typing_context: TypingContext, array: NumbaType, row: NumbaType) -> I
 
 
 @numba.njit(nogil=True)
-def apart(array: object, block: object, row: object) -> object:
+def apart(array: Compiled, block: Array, row: Array) -> Compiled:
     """The array, or a copy of it where it is another part of the block, which is about to be written over."""
-    if _points_into(array, block) and not is_row(array, row):  # pyright: ignore[reportCallIssue]
+    if _points_into(array, block) and not is_row(array, row):
         return array.copy()
     return array
 

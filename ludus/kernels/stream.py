@@ -6,7 +6,7 @@ integers leave over.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,9 +40,9 @@ def stream_rows(seeds: Sequence[int]) -> Words:
     return rows
 
 
-def write_stream(rows: Words, lane: int, bits: Any) -> None:
+def write_stream(rows: Words, lane: int, bits: np.random.BitGenerator) -> None:
     """Put the state of a PCG64 bit generator into a row."""
-    state: Any = bits.state
+    state: Mapping[str, Any] = bits.state
     for place, value in ((HIGH, state["state"]["state"]), (STEP_HIGH, state["state"]["inc"])):
         rows[lane, place], rows[lane, place + 1] = U(value >> 64), U(value & 0xFFFFFFFFFFFFFFFF)
     rows[lane, HAS_HALF], rows[lane, HALF] = U(state["has_uint32"]), U(state["uinteger"])

@@ -4,30 +4,41 @@
 costs a third of the step itself.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import numba
 import numpy as np
+
+from ludus.spaces.array_space import Array
+
+if TYPE_CHECKING:
+    from ludus.kernels.numba_types import Compiled, CompilerOptions
+    from ludus.kernels.stream import Words
 
 __all__ = ["kept", "lane_numbers", "row_digest", "tally"]
 
 GROUP = 64
 """How many words of a digest share the keys: few enough to stay in the processor's nearest memory."""
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 ZERO, HALF, LOW = np.uint64(0), np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-def kept(function: Any) -> Any:
+def kept(function: Callable[Given, Result]) -> Callable[Given, Result]:
     """The function compiled, and kept on disk where there is a place for it."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options: CompilerOptions = {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(function)
+        return numba.njit(**(options | {"cache": True}))(function)
     except RuntimeError:  # Numba found no folder that can be written to
         return numba.njit(**options)(function)
 
 
 @kept
-def row_digest(words: Any, keys: Any) -> Any:
+def row_digest(words: Words, keys: Words) -> np.uint64:
     """The number of a row, as `RowDigest` computes it."""
     digest = ZERO
     whole = len(words) // GROUP
@@ -48,14 +59,14 @@ def row_digest(words: Any, keys: Any) -> Any:
 
 @kept
 def tally(
-    words: object,
-    keys: object,
-    step: Any,
-    action: Any,
-    lanes: Any,
-    block: Any,
-    ended: Any,
-    numbers: Any,
+    words: Compiled,
+    keys: Words,
+    step: Compiled,
+    action: Compiled,
+    lanes: tuple[Array, Array],
+    block: tuple[Array, Words],
+    ended: tuple[Array, Array, Array],
+    numbers: tuple[int, int, int, int],
 ) -> int:
     """Digest, actions, returns and ended episodes of a step; how many have ended by now.
 
@@ -95,7 +106,7 @@ def tally(
 
 
 @kept
-def lane_numbers(words: Any, keys: Any) -> Any:
+def lane_numbers(words: Words, keys: Words) -> Words:
     """The number of each lane of a batch, whose observation is a row of words, as if it were recorded alone."""
     found = np.empty(len(words), np.uint64)
     for lane in range(len(words)):

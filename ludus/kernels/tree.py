@@ -8,11 +8,12 @@ import numpy as np
 from ludus.errors import KernelError, shorten
 from ludus.kernels.block import BlockColumn, column_of
 from ludus.kernels.parameters import coerce_parameter
-from ludus.spaces.kinds import is_tuple
+from ludus.spaces.kinds import class_of, is_array, is_tuple
 
 __all__ = ["Branch", "Leaf", "Tree", "composed", "is_record", "leaves", "record_kinds", "tree_of", "written"]
 
-NUMBERS = (bool, int, float, np.generic)
+
+NUMBERS: tuple[type[object], ...] = (bool, int, float, np.generic)
 
 
 class Leaf(NamedTuple):
@@ -41,7 +42,7 @@ Tree = Leaf | Branch
 
 def is_record(value: object) -> "TypeGuard[NamedTuple]":
     """Whether a value is a NamedTuple."""
-    return isinstance(value, tuple) and hasattr(value, "_fields")
+    return is_tuple(value) and hasattr(value, "_fields")
 
 
 def tree_of(prefix: str, name: str, value: object) -> Tree:
@@ -68,15 +69,15 @@ def _tree(prefix: str, name: str, value: object, count: Iterator[int]) -> Tree:
         fits = [_fits(name, kind, key, one) for key, one in zip(keys, value, strict=True)]
         parts = tuple(_tree(prefix, where, one, count) for where, one in zip(names, fits, strict=True))
         return Branch(kind, keys, tuple(range(len(keys))), parts)
-    array = np.asarray(value) if isinstance(value, (*NUMBERS, np.ndarray)) else None
-    if array is None or array.dtype.kind not in "biuf" or (isinstance(value, np.ndarray) and not value.ndim):
+    array = np.asarray(value) if isinstance(value, NUMBERS) or is_array(value) else None
+    if array is None or array.dtype.kind not in "biuf" or (is_array(value) and not value.ndim):
         raise KernelError(
             f"{name}: expected a number, an array of numbers, or a NamedTuple or tuple of them, "
-            f"got {shorten(value)} ({type(value).__name__})"
+            f"got {shorten(value)} ({class_of(value).__name__})"
         )
     if not array.size:
         raise KernelError(f"{name}: expected an array with elements, got shape {array.shape}")
-    form = "array" if isinstance(value, np.ndarray) else "number"
+    form = "array" if is_array(value) else "number"
     return Leaf(column_of(f"{prefix}_{next(count)}", array), form, name)
 
 

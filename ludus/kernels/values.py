@@ -1,7 +1,7 @@
 """The parameters of a batch, as its loop takes them: a row of numbers, and what is no number by itself."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,10 +10,11 @@ from ludus.kernels.loose_parameters import form_of, words_of
 from ludus.kernels.source import ParameterField
 from ludus.kernels.state_arrays import read_only
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import class_of
 
 __all__ = ["ParameterTable"]
 
-KINDS = {float: "float", int: "int", bool: "bool"}
+KINDS: dict[type[object], str] = {float: "float", int: "int", bool: "bool"}
 
 
 class ParameterTable:
@@ -45,7 +46,7 @@ class ParameterTable:
         found = tuple(getattr(row, name) for row in self.rows)
         return found if len(found) == self.lanes else found * self.lanes
 
-    def changed(self, name: str, values: Sequence[Any]) -> "ParameterTable":
+    def changed(self, name: str, values: Sequence[object]) -> "ParameterTable":
         """The table with other values of a parameter, one for all lanes or one for each."""
         rows = self.rows if len(values) == 1 else [self.rows[lane % len(self.rows)] for lane in range(self.lanes)]
         if len(values) not in (1, self.lanes):
@@ -53,11 +54,11 @@ class ParameterTable:
         each = values if len(values) == len(rows) else list(values) * len(rows)
         return ParameterTable([row._replace(**{name: one}) for row, one in zip(rows, each, strict=True)], self.lanes)
 
-    def replaced(self, before: object, after: object) -> "ParameterTable":
+    def replaced(self, before: NamedTuple, after: object) -> "ParameterTable":
         """The table with the fields that differ between two `Params` as they are in the second."""
         return self.replaced_each(before, [after])
 
-    def replaced_each(self, before: Any, after: Sequence[object]) -> "ParameterTable":
+    def replaced_each(self, before: NamedTuple, after: Sequence[object]) -> "ParameterTable":
         """The same for each lane, or for all: `after` has as many."""
         table = self
         for name, old in zip(before._fields, before, strict=True):
@@ -78,7 +79,7 @@ class ParameterTable:
         values = [getattr(row, name) for row in self.rows]
         others = [one for one in values if one is not values[0]]
         varies = bool(others) and any(not np.array_equal(one, values[0]) for one in others)
-        kinds = {KINDS.get(type(one), "loose") for one in values}
+        kinds = {KINDS.get(class_of(one), "loose") for one in values}
         if kinds == {"int", "float"}:
             return ParameterField(name, "float", varies)
         return ParameterField(name, kinds.pop() if len(kinds) == 1 else "loose", varies)
@@ -105,7 +106,7 @@ class ParameterTable:
         rows = self.rows if varied and len(self.rows) == self.lanes else self.rows[:1]
         values = np.zeros((len(rows), max(1, len(numbers))), dtype=np.int64)
         for slot, one in enumerate(numbers):
-            column: Any = values.view(np.float64) if one.kind == "float" else values
+            column: Array = values.view(np.float64) if one.kind == "float" else values
             column[:, slot] = [getattr(row, one.name) for row in rows]
         return values.reshape(-1)
 

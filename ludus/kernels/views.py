@@ -3,6 +3,8 @@
 NumPy's way, slices viewed as another dtype and reshaped, works as well, but costs the compiler half of its time.
 """
 
+from __future__ import annotations
+
 from numba.core import cgutils, types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
@@ -25,7 +27,7 @@ __all__ = ["VIEW_NAMES"]
 
 @intrinsic
 def values_at(
-    typing_context: TypingContext, block: NumbaType, at: NumbaType, n: NumbaType, dtype: NumbaType
+    typing_context: TypingContext, block: types.Array, at: NumbaType, n: NumbaType, dtype: types.DTypeSpec
 ) -> Intrinsic:
     """The `n` values of a dtype that begin `at` bytes into a block.
 
@@ -36,9 +38,10 @@ def values_at(
     found = types.Array(dtype.dtype, 1, "C") if dtype.dtype == types.boolean else types.CPointer(dtype.dtype)
 
     def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
+        del signature
         if isinstance(found, types.Array):
-            return _array(context, builder, signature, args, [args[2]])
-        source = make_array(signature.args[0])(context, builder, args[0])
+            return _array(context, builder, (block, found), args, [args[2]])
+        source = make_array(block)(context, builder, args[0])
         return builder.bitcast(builder.gep(source.data, [args[1]]), context.get_value_type(found))
 
     return found(block, at, n, dtype), build
@@ -46,14 +49,20 @@ def values_at(
 
 @intrinsic
 def rows_at(
-    typing_context: TypingContext, block: NumbaType, at: NumbaType, n: NumbaType, shape: NumbaType, dtype: NumbaType
+    typing_context: TypingContext,
+    block: types.Array,
+    at: NumbaType,
+    n: NumbaType,
+    shape: types.BaseTuple,
+    dtype: types.DTypeSpec,
 ) -> Intrinsic:
     """The array of `n` rows of a shape, a tuple of integers, that begins `at` bytes into a block."""
     del typing_context
     found = types.Array(dtype.dtype, 1 + len(shape), "C")
 
     def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
-        return _array(context, builder, signature, args, [args[2], *cgutils.unpack_tuple(builder, args[3])])
+        del signature
+        return _array(context, builder, (block, found), args, [args[2], *cgutils.unpack_tuple(builder, args[3])])
 
     return found(block, at, n, shape, dtype), build
 
@@ -89,35 +98,36 @@ def given(typing_context: TypingContext, value: NumbaType) -> Intrinsic:
 
 @intrinsic
 def pointed(
-    typing_context: TypingContext, words: NumbaType, place: NumbaType, shape: NumbaType, dtype: NumbaType
+    typing_context: TypingContext, words: NumbaType, place: NumbaType, shape: types.BaseTuple, dtype: types.DTypeSpec
 ) -> Intrinsic:
     """The array of a shape, a tuple of integers, whose address is the word at a place."""
     del typing_context
     found = types.Array(dtype.dtype, len(shape), "C")
 
     def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
+        del signature
         lengths = [
             context.cast(builder, one, kind, types.intp)
             for one, kind in zip(cgutils.unpack_tuple(builder, args[2]), shape.types, strict=True)
         ]
         size = context.get_abi_sizeof(context.get_data_type(found.dtype))
-        strides = [context.get_constant(types.intp, size)]
+        strides: list[LLVMValue] = [context.get_constant(types.intp, size)]
         for length in reversed(lengths[1:]):
             strides.insert(0, builder.mul(strides[0], length))
         address = builder.load(builder.gep(args[0], [context.cast(builder, args[1], place, types.intp)]))
-        return _at_address(context, builder, signature.return_type, address, lengths, strides)
+        return _at_address(context, builder, found, address, lengths, strides)
 
     return found(words, place, shape, dtype), build
 
 
-@intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
+@intrinsic(prefer_literal=True)
 def array_given(
     typing_context: TypingContext,
     words: NumbaType,
-    place: NumbaType,
-    dtype: NumbaType,
-    ndim: NumbaType,
-    layout: NumbaType,
+    place: types.IntegerLiteral,
+    dtype: types.DTypeSpec,
+    ndim: types.IntegerLiteral,
+    layout: types.StringLiteral,
 ) -> Intrinsic:
     """An array to be read: at a place the word of its address, then its lengths, then its strides."""
     del typing_context
@@ -125,28 +135,32 @@ def array_given(
     found = types.Array(dtype.dtype, axes, layout.literal_value, readonly=True)
 
     def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
+        del signature
         address, *rest = _words(context, builder, args[0], place.literal_value, 1 + 2 * axes)
-        return _at_address(context, builder, signature.return_type, address, rest[:axes], rest[axes:])
+        return _at_address(context, builder, found, address, rest[:axes], rest[axes:])
 
     return found(words, place, dtype, ndim, layout), build
 
 
-@intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
-def bytes_given(typing_context: TypingContext, words: NumbaType, place: NumbaType) -> Intrinsic:
+@intrinsic(prefer_literal=True)
+def bytes_given(typing_context: TypingContext, words: NumbaType, place: types.IntegerLiteral) -> Intrinsic:
     """Bytes: at a place the word of their address, then how many there are."""
     del typing_context
     found = types.Bytes(types.uint8, 1, "C", readonly=True)
 
     def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
+        del signature
         address, length = _words(context, builder, args[0], place.literal_value, 2)
         one = context.get_constant(types.intp, 1)
-        return _at_address(context, builder, signature.return_type, address, [length], [one])
+        return _at_address(context, builder, found, address, [length], [one])
 
     return found(words, place), build
 
 
-@intrinsic(prefer_literal=True)  # pyright: ignore[reportCallIssue, reportUntypedFunctionDecorator]
-def number_given(typing_context: TypingContext, words: NumbaType, place: NumbaType, dtype: NumbaType) -> Intrinsic:
+@intrinsic(prefer_literal=True)
+def number_given(
+    typing_context: TypingContext, words: NumbaType, place: types.IntegerLiteral, dtype: types.DTypeSpec
+) -> Intrinsic:
     """The number of a dtype whose bits are the first of the word at a place."""
     del typing_context
     found = dtype.dtype
@@ -167,10 +181,10 @@ def _words(context: LoweringContext, builder: Builder, words: LLVMValue, place: 
 def _at_address(
     context: LoweringContext,
     builder: Builder,
-    kind: NumbaType,
+    kind: types.Buffer,
     address: LLVMValue,
-    shape: list[LLVMValue],
-    strides: list[LLVMValue],
+    shape: LLVMValues,
+    strides: LLVMValues,
 ) -> LLVMValue:
     """An array, or bytes, of memory that nobody counts the references of."""
     array = make_array(kind)(context, builder)
@@ -181,13 +195,18 @@ def _at_address(
 
 
 def _array(
-    context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues, shape: list[LLVMValue]
+    context: LoweringContext,
+    builder: Builder,
+    kinds: tuple[types.Array, types.Array],
+    args: LLVMValues,
+    shape: list[LLVMValue],
 ) -> LLVMValue:
-    kind = signature.return_type
-    source = make_array(signature.args[0])(context, builder, args[0])
+    """An array of one type in the memory of another, `args[1]` bytes into it."""
+    block, kind = kinds
+    source = make_array(block)(context, builder, args[0])
     array = make_array(kind)(context, builder)
     size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
-    strides = [size]
+    strides: list[LLVMValue] = [size]
     for length in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], length))
     data = builder.bitcast(builder.gep(source.data, [args[1]]), array.data.type)

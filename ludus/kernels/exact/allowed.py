@@ -24,7 +24,8 @@ MATH = {
     *(math.isnan, math.isinf, math.isfinite, math.degrees, math.radians, math.gcd),
 }
 BUILTINS = {abs, min, max, len, range, int, bool, round, divmod, enumerate, zip, tuple, slice}
-OPERATORS = {getattr(operator, name) for name in operator.__all__ if callable(getattr(operator, name))}
+OPERATOR_NAMES: list[str] = vars(operator)["__all__"]
+OPERATORS = {getattr(operator, name) for name in OPERATOR_NAMES if callable(getattr(operator, name))}
 ARRAYS = {
     *(np.zeros, np.ones, np.full, np.zeros_like, np.ones_like, np.full_like, np.array, np.asarray, np.arange, np.eye),
     *(np.copy, np.where, np.any, np.all, np.count_nonzero, np.argmax, np.argmin, np.flatnonzero, np.nonzero),

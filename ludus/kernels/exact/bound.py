@@ -88,4 +88,7 @@ def _default_count(func_ir: FunctionIR, made: IRExpr) -> int:
     if isinstance(defaults, tuple):
         return len(defaults)
     found = get_definition(func_ir, defaults)
-    return len(found.items if isinstance(found, ir.Expr) else found.value)
+    if isinstance(found, ir.Expr):
+        return len(found.items)
+    constant = getattr(found, "value", ())
+    return len(constant)

@@ -4,10 +4,10 @@ A check is a comparison and a branch that is never taken. Those of `ALWAYS` are 
 integers, which guard single instructions, are made where they are asked for.
 """
 
+from __future__ import annotations
+
 import math
-import operator
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 from numba.core import cgutils, types
@@ -22,15 +22,16 @@ from numba.core.typed_passes import BaseNativeLowering
 from ludus.kernels.exact.drawn import INFINITE, drawn_by, failing_by, message_of
 from ludus.kernels.exact.fault import BOOLEAN, FLOAT, INTEGER, NUMBERS, WRITTEN
 from ludus.kernels.exact.functions import OVERFLOW_MARK, integer, power
-from ludus.kernels.exact.llvm import ir
+from ludus.kernels.exact.llvm import ir as llvm
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import narrow_of
+from ludus.kernels.exact.operators import operator
 from ludus.kernels.numba_types import Builder, IRExpr, IRLocation, IRStatement, IRVar, LLVMValue, NumbaType, Signature
 
 __all__ = ["RuleLowering"]
 
 DIVISIONS = {operator.truediv, operator.floordiv, operator.mod, divmod}
-WORD, DOUBLE = ir.IntType(64), ir.DoubleType()
+WORD, DOUBLE = llvm.IntType(64), llvm.DoubleType()
 TO_INTEGER = {integer, round, math.floor, math.ceil, math.trunc, np.int64}
 POLES = {math.log, math.log2, math.log10, math.log1p, math.atanh}
 """Infinite at a point, which Python takes for an error of the argument."""
@@ -60,9 +61,6 @@ EXACT_INTEGER = 2**53
 
 class RuleLower(Lower):
     """From typed rules to LLVM, with checks."""
-
-    loc: IRLocation
-    metadata: Mapping[str, bool]
 
     # --- division, overflow ---
 
@@ -106,7 +104,7 @@ class RuleLower(Lower):
         above = compare(ORDER[op], *[(DOUBLE(0.0), DOUBLE(1.0)), (DOUBLE(1.0), DOUBLE(0.0))][not whole_first])
         return builder.select(same, exact, builder.select(beyond, above, rounded))
 
-    def _check_narrow(self, found: LLVMValue, resty: NumbaType, kind: NumbaType) -> None:
+    def _check_narrow(self, found: LLVMValue, resty: NumbaType, kind: types.Integer) -> None:
         """NumPy's small integers wrap around; here that is an error."""
         value = self.context.cast(self.builder, found, resty, types.int64)
         above = self.builder.icmp_signed(">", value, WORD(kind.maxval))
@@ -197,16 +195,18 @@ class RuleLower(Lower):
                 outside = builder.icmp_unsigned(">=", builder.add(number, length), builder.shl(length, WORD(1)))
             self._fail_if(outside, IndexError, "an index is out of bounds")
 
-    def _indices(self, index: IRVar) -> list[tuple[LLVMValue, NumbaType, int]]:
+    def _indices(self, index: IRVar) -> list[tuple[LLVMValue, types.Integer, int]]:
         """The integers of an index and the axes they are for; those after an ellipsis are counted from behind."""
         value, kind = self.loadvar(index.name), self.typeof(index.name)
         if not isinstance(kind, types.BaseTuple):
             return [(value, kind, 0)] if isinstance(kind, types.Integer) else []
-        pairs = list(zip(cgutils.unpack_tuple(self.builder, value), _parts(kind), strict=True))
-        pairs = [pair for pair in pairs if not isinstance(pair[1], types.NoneType)]  # a new axis takes none
+        parts = zip(cgutils.unpack_tuple(self.builder, value), kind.types, strict=True)
+        pairs = [pair for pair in parts if not isinstance(pair[1], types.NoneType)]  # a new axis takes none
         cut = next((place for place, (_, one) in enumerate(pairs) if isinstance(one, types.EllipsisType)), len(pairs))
         axes = [place if place < cut else place - len(pairs) for place in range(len(pairs))]
-        return [(*pair, axis) for pair, axis in zip(pairs, axes, strict=True) if isinstance(pair[1], types.Integer)]
+        return [
+            (part, one, axis) for (part, one), axis in zip(pairs, axes, strict=True) if isinstance(one, types.Integer)
+        ]
 
     def _check_narrowing(self, target: IRVar, value: IRVar) -> None:
         kind, given = self._plain(target), self._plain(value)
@@ -217,7 +217,7 @@ class RuleLower(Lower):
             return
         builder = self.builder
         number = self._integer(value)
-        low, high = WORD(int(dtype.minval)), WORD(min(int(dtype.maxval), 2**63 - 1))
+        low, high = WORD(dtype.minval), WORD(min(dtype.maxval, 2**63 - 1))
         outside = builder.or_(builder.icmp_signed("<", number, low), builder.icmp_signed(">", number, high))
         self._fail_if(outside, OverflowError, f"an integer does not fit {dtype}")
 
@@ -282,9 +282,9 @@ class RuleLower(Lower):
         if isinstance(given, types.Integer) and given.minval >= kind.minval and given.maxval <= kind.maxval:
             return
         builder, number = self.builder, self._integer(expr.args[0])
-        outside = builder.icmp_signed("<", number, WORD(int(kind.minval)))
+        outside = builder.icmp_signed("<", number, WORD(kind.minval))
         if kind.maxval < 2**63:
-            outside = builder.or_(outside, builder.icmp_signed(">", number, WORD(int(kind.maxval))))
+            outside = builder.or_(outside, builder.icmp_signed(">", number, WORD(kind.maxval)))
         self._fail_if(outside, OverflowError, f"an integer does not fit {kind}")
 
     def _check_integral(self, expr: IRExpr) -> None:
@@ -310,7 +310,7 @@ class RuleLower(Lower):
             outside = builder.fcmp_ordered("==", _absolute(builder, numbers[0]), DOUBLE(math.inf))
             self._fail_later(outside, ValueError, "math domain error")
             return
-        known, finite = ir.IntType(1)(1), ir.IntType(1)(1)
+        known, finite = llvm.IntType(1)(1), llvm.IntType(1)(1)
         for value in numbers:
             known = builder.and_(known, builder.fcmp_ordered("ord", value, value))
             finite = builder.and_(finite, _finite(builder, value))
@@ -332,11 +332,11 @@ class RuleLower(Lower):
 
     @property
     def _checks(self) -> bool:
-        return self.metadata["ludus_checks"]
+        return self.metadata["ludus_checks"] is True
 
     @property
     def _is_rule(self) -> bool:
-        return self.metadata["ludus_rule"]
+        return self.metadata["ludus_rule"] is True
 
     def _plain(self, var: IRVar) -> NumbaType:
         return types.unliteral(self.typeof(var.name))
@@ -353,8 +353,8 @@ class RuleLower(Lower):
         """Begin with a function."""
         super().init()
         self._sites: list[tuple[type[Exception], str, IRLocation]] = []
-        self._mask: LLVMValue = None
-        self._fault_block: LLVMValue = None
+        self._mask: LLVMValue | None = None
+        self._fault_block: llvm.Block | None = None
         # In a loop an infinity may go round for ever: there an error is raised at once.
         self._defers = not compute_cfg_from_blocks(self.blocks).loops()
 
@@ -371,7 +371,7 @@ class RuleLower(Lower):
             builder.position_at_end(onward)
         super().lower_inst(inst)
 
-    def lower_function_body(self) -> LLVMValue:
+    def lower_function_body(self) -> llvm.Block:
         """All blocks, and the one that tells which error it was."""
         tail = super().lower_function_body()
         if self._fault_block is not None:
@@ -400,23 +400,26 @@ class RuleLower(Lower):
         self._sites.append((kind, message, self.loc))
         builder.store(builder.or_(builder.load(mask), bit), mask)
 
-    def lower_dynamic_raise(self, inst: IRStatement) -> None:
+    def lower_dynamic_raise(self, inst: statements.DynamicRaise) -> None:
         """An exception that tells numbers, each as a word; what they are is told after them, to whoever raises it."""
-        args, kinds, codes = list[LLVMValue](), list[NumbaType](), ""
+        args, kinds, codes = list[object](), list[NumbaType | None](), ""
         for one in inst.exc_args:
-            kind = self._plain(one) if isinstance(one, statements.Var) else None
-            if kind is None:
+            if not isinstance(one, statements.Var):
                 args.append(one)
+                kinds.append(None)
                 codes += WRITTEN
-            elif isinstance(kind, types.Integer | types.Boolean):
+                continue
+            kind = self._plain(one)
+            if isinstance(kind, types.Integer | types.Boolean):
                 args.append(self._integer(one))
+                kinds.append(types.int64)
                 codes += BOOLEAN if isinstance(kind, types.Boolean) else INTEGER
             elif isinstance(kind, types.Float):
                 args.append(self._float(one))
+                kinds.append(types.float64)
                 codes += FLOAT
             else:
                 refuse(self.loc, f"an exception that tells {kind}", "numbers and text")
-            kinds.append(kind and (types.float64 if isinstance(kind, types.Float) else types.int64))
         self.return_dynamic_exception(inst.exc_class, (*args, NUMBERS + codes), (*kinds, None), loc=self.loc)
 
     def _fail_if(self, condition: LLVMValue, kind: type[Exception], message: str) -> None:
@@ -428,16 +431,12 @@ class RuleLower(Lower):
         self.call_conv.return_user_exc(self.builder, kind, (message,), loc=loc, func_name=name)
 
 
-def _never_negative(kind: NumbaType) -> bool:
+def _never_negative(kind: types.Integer) -> bool:
     return not kind.signed or (isinstance(kind, types.IntegerLiteral) and kind.literal_value >= 0)
 
 
-def _holds(wide: NumbaType, narrow: NumbaType) -> bool:
+def _holds(wide: types.Integer, narrow: types.Integer) -> bool:
     return wide.signed and wide.bitwidth >= narrow.bitwidth
-
-
-def _parts(kind: NumbaType) -> Iterable[NumbaType]:
-    return kind.types
 
 
 def _absolute(builder: Builder, value: LLVMValue) -> LLVMValue:
@@ -449,7 +448,7 @@ def _finite(builder: Builder, value: LLVMValue) -> LLVMValue:
     return builder.fcmp_ordered("<", _absolute(builder, value), DOUBLE(math.inf))
 
 
-def _is_number(kind: NumbaType) -> bool:
+def _is_number(kind: NumbaType | None) -> TypeGuard[types.Integer | types.Float]:
     return isinstance(kind, types.Integer | types.Float)
 
 
@@ -460,6 +459,6 @@ class RuleLowering(BaseNativeLowering):
     _name = "ludus_lowering"
 
     @property
-    def lowering_class(self) -> Any:
+    def lowering_class(self) -> type[RuleLower]:
         """What lowers a function."""
         return RuleLower

@@ -12,6 +12,7 @@ from ludus.errors import KernelError, shorten
 from ludus.kernels.exact.place import place_of
 from ludus.kernels.rules import Rules
 from ludus.seeding import np_random
+from ludus.spaces.kinds import is_array, is_dict, is_tuple
 
 __all__ = ["Sample", "sample_of"]
 
@@ -46,7 +47,7 @@ def _tried(rules: Rules, params: object, action: object) -> Sample:
     _check_state(rules, rules.reset, state)
     state = rules.state._make(state)
     found = rules.step(deepcopy(state), action, rng, params)  # rules may change it in place
-    if not isinstance(found, tuple) or len(found) not in (3, 4, 5):
+    if not is_tuple(found) or len(found) not in (3, 4, 5):
         raise KernelError(
             f"{_at(rules.step)}: expected (State, reward, terminated), and truncated and info after them if there are "
             f"any, got {shorten(found)}; return those"
@@ -54,9 +55,9 @@ def _tried(rules: Rules, params: object, action: object) -> Sample:
     _check_state(rules, rules.step, found[0])
     if rules.inform is not None:
         told: object = rules.inform(state, params)
-        if isinstance(told, dict):
+        if is_dict(told):
             _check_fields(rules.inform, tuple(told.values()), tuple(told))
-        elif isinstance(told, tuple) and hasattr(told, "_fields"):
+        elif is_tuple(told) and hasattr(told, "_fields"):
             _check_fields(rules.inform, told, getattr(told, "_fields", ()))
         else:
             raise KernelError(
@@ -68,7 +69,7 @@ def _tried(rules: Rules, params: object, action: object) -> Sample:
 
 def _check_state(rules: Rules, rule: Callable[..., object], state: object) -> None:
     fields = rules.state._fields
-    if not isinstance(state, tuple) or len(state) != len(fields):
+    if not is_tuple(state) or len(state) != len(fields):
         expected = f"{rules.state.__name__}({', '.join(fields)})"
         raise KernelError(f"{_at(rule)}: expected {expected}, got {shorten(state)}; return all of its fields")
     _check_fields(rule, state, fields)
@@ -77,9 +78,9 @@ def _check_state(rules: Rules, rule: Callable[..., object], state: object) -> No
 def _check_fields(rule: Callable[..., object], values: Iterable[object], fields: tuple[str, ...]) -> None:
     for name, value in zip(fields, values, strict=True):
         nested: tuple[str, ...] | None = getattr(value, "_fields", None)
-        if isinstance(value, tuple) and nested is not None:
+        if is_tuple(value) and nested is not None:
             _check_fields(rule, value, nested)
-        elif not isinstance(value, tuple) and not _is_number(value):
+        elif not is_tuple(value) and not _is_number(value):
             raise KernelError(
                 f"{_at(rule)}: expected a number, a bool or an array of them for {name}, got {shorten(value)} "
                 f"({type(value).__name__}); use numbers for names, and arrays of fixed shape for lists"
@@ -89,7 +90,7 @@ def _check_fields(rule: Callable[..., object], values: Iterable[object], fields:
 def _is_number(value: object) -> bool:
     if isinstance(value, bool | int | float | np.bool_ | np.number):
         return True
-    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+    return is_array(value) and value.dtype.kind in "biuf"
 
 
 def _at(rule: Callable[..., object]) -> str:

@@ -1,11 +1,12 @@
 """Draws that fail: what a stream's methods raise, told with the line of the rule that draws."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
 
 from numba.core import types
-from numba.core.callconv import CPUCallConv
+from numba.core.callconv import CPUCallConv, Status
 
 from ludus.kernels.numba_types import Builder
 from ludus.kernels.stream import Stream
@@ -38,11 +39,9 @@ BY_SECOND = {"integers": (NONE_BELOW, NONE_BETWEEN), "choice": (NO_ELEMENT, BAD_
 
 def drawn_by(function: object) -> str | None:
     """The name of a stream's method that may fail; None for any other function."""
-    this = getattr(function, "this", None)
-    if not isinstance(function, types.BoundFunction) or getattr(this, "instance_class", None) is not Stream:
+    if not isinstance(function, types.BoundFunction) or getattr(function.this, "instance_class", None) is not Stream:
         return None
-    template: Any = function.template
-    name: str = template.key[-1]
+    name: str = function.template.key[-1]
     return name if name in ALONE or name in BY_SECOND else None
 
 
@@ -59,23 +58,22 @@ def message_of(name: str, kinds: tuple[object, ...]) -> str:
 
 
 @contextmanager
-def failing_by(builder: Builder, fail: Callable[[], None]) -> Generator[None]:
-    """Have `fail` write what follows where a call that `builder` makes meanwhile has failed.
+def failing_by(failing: Builder, fail: Callable[[], None]) -> Generator[None]:
+    """Have `fail` write what follows where a call that `failing` makes meanwhile has failed.
 
     Numba makes its convention of calls anew whenever it asks for it, so the class is changed; it lowers under a lock.
     What is called may be compiled only now, by a builder of its own.
     """
-    convention: Any = CPUCallConv
-    before = convention.return_status_propagate
+    before = CPUCallConv.return_status_propagate
 
-    def return_status_propagate(this: object, writing: object, status: object) -> None:
-        if writing is builder:
+    def return_status_propagate(self: CPUCallConv, builder: Builder, status: Status) -> None:
+        if builder is failing:
             fail()
         else:
-            before(this, writing, status)
+            before(self, builder, status)
 
-    convention.return_status_propagate = return_status_propagate
+    CPUCallConv.return_status_propagate = return_status_propagate
     try:
         yield
     finally:
-        convention.return_status_propagate = before
+        CPUCallConv.return_status_propagate = before

@@ -3,7 +3,8 @@
 All functions of a program are followed together, until nothing more is found: a rule may return 0 where another adds.
 """
 
-import operator
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
@@ -11,6 +12,7 @@ import numpy as np
 from numba.core import ir, types
 
 from ludus.kernels.exact.functions import REPLACED, power
+from ludus.kernels.exact.operators import operator
 from ludus.kernels.exact.whole import Finding, Whole, joined, parts, promoted, shortened, spread
 from ludus.kernels.numba_types import CallTypes, FunctionIR, IRExpr, IRVar, NumbaType, TypeMap
 from ludus.kernels.store import put_state
@@ -150,7 +152,7 @@ class Follower:
     def _build_list(self, expr: IRExpr, wanted: NumbaType) -> Finding:
         found = None
         for one in expr.items:
-            found = joined(found, self._as(one, wanted.dtype))
+            found = joined(found, self._as(one, _element(wanted)))
         return found
 
     def _getattr(self, expr: IRExpr, wanted: NumbaType) -> Finding:
@@ -252,7 +254,7 @@ class Follower:
             self.flow.learn(table, names.index(name), self.of(one))
         return self.flow.returned.get(key)
 
-    def _record(self, called: NumbaType, expr: IRExpr, wanted: NumbaType) -> Finding:
+    def _record(self, called: types.NamedTupleClass, expr: IRExpr, wanted: NumbaType) -> Finding:
         fields = called.instance_class._fields
         found: dict[str, IRVar] = dict(zip(fields, expr.args, strict=False)) | dict(expr.kws)
         pairs = zip(fields, parts(wanted), strict=True)
@@ -276,7 +278,7 @@ class Follower:
 
     def _into_list(self, target: IRVar, value: IRVar) -> None:
         """What is put into a list is in it under all of its names."""
-        found = self._as(value, self.kind(target).dtype)
+        found = self._as(value, _element(self.kind(target)))
         met: set[str] = set()
         while target.name not in met:
             met.add(target.name)
@@ -305,6 +307,11 @@ class Follower:
     def _unknown(self, args: list[IRVar], wanted: NumbaType) -> Finding:
         first = next((one for arg in args for one in wholes(self.of(arg))), None)
         return None if first is None else spread(wanted, first)
+
+
+def _element(row: NumbaType) -> NumbaType:
+    """What a list holds."""
+    return row.dtype if isinstance(row, types.List) else row
 
 
 def wholes(found: Finding) -> Iterator[Whole]:

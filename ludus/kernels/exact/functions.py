@@ -1,9 +1,10 @@
 """Functions that compiled rules call instead of what Numba would: the same result as the interpreter's, or an error."""
 
+from __future__ import annotations
+
 import math
-import operator
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 from numba.core import cgutils, types
@@ -11,19 +12,23 @@ from numba.extending import intrinsic, lower_builtin, overload, register_jitable
 
 from ludus.kernels.exact.llvm import ir
 from ludus.kernels.exact.loops import apply_loop, char_of, has_loop, kind_of, reduce_loop, register_loops, scalar_loop
+from ludus.kernels.exact.operators import operator
 from ludus.kernels.exact.symbols import libm_symbol
 from ludus.kernels.numba_types import (
     Builder,
     Compiled,
-    Implementation,
     Intrinsic,
+    LLVMType,
     LLVMValue,
     LLVMValues,
     LoweringContext,
     NumbaType,
+    OfOne,
+    OfTwo,
     Signature,
     TypingContext,
 )
+from ludus.spaces.array_space import Array
 
 __all__ = ["OVERFLOW_MARK", "METHODS", "NATIVE", "REPLACED", "UFUNCS", "integer", "power"]
 
@@ -53,7 +58,7 @@ UFUNCS: tuple[np.ufunc, ...] = (
 register_loops(UFUNCS)
 register_loops([np.add, np.multiply])
 
-Chooser = TypeVar("Chooser", bound=Callable[..., Implementation])
+Chooser = TypeVar("Chooser", bound=Callable[..., Callable[..., object] | None])
 Stub = Callable[..., Compiled]
 
 
@@ -79,11 +84,11 @@ def _exact_ufunc(ufunc: np.ufunc) -> Stub:
     return stub
 
 
-def _typed_one(ufunc: np.ufunc) -> Stub:
+def _typed_one(ufunc: np.ufunc) -> Callable[[NumbaType], NumbaType | None]:
     return lambda x: _of_numbers(ufunc, x)
 
 
-def _typed_two(ufunc: np.ufunc) -> Stub:
+def _typed_two(ufunc: np.ufunc) -> Callable[[NumbaType, NumbaType], NumbaType | None]:
     return lambda x, y: _of_numbers(ufunc, x, y)
 
 
@@ -95,8 +100,8 @@ def _of_numbers(ufunc: np.ufunc, *kinds: NumbaType) -> NumbaType | None:
     return None if char is None or not has_loop(ufunc, char) else kind_of(char)
 
 
-def _of_one(ufunc: np.ufunc) -> Stub:
-    def choose(x: NumbaType) -> Implementation:
+def _of_one(ufunc: np.ufunc) -> Callable[[NumbaType], OfOne]:
+    def choose(x: NumbaType) -> OfOne:
         char, array = _common(x), isinstance(x, types.Array)
         if _whole(ufunc, x):
             return lambda x: ufunc(x)
@@ -116,8 +121,8 @@ def _of_one(ufunc: np.ufunc) -> Stub:
     return choose
 
 
-def _of_two(ufunc: np.ufunc) -> Stub:
-    def choose(x: NumbaType, y: NumbaType) -> Implementation:
+def _of_two(ufunc: np.ufunc) -> Callable[[NumbaType, NumbaType], OfTwo]:
+    def choose(x: NumbaType, y: NumbaType) -> OfTwo:
         char = _common(x, y)
         if _whole(ufunc, x, y):
             return lambda x, y: ufunc(x, y)
@@ -128,9 +133,11 @@ def _of_two(ufunc: np.ufunc) -> Stub:
     return choose
 
 
-def _binary(ufunc: np.ufunc, char: str, x: NumbaType, y: NumbaType) -> Implementation:
+def _binary(ufunc: np.ufunc, char: str, x: NumbaType, y: NumbaType) -> OfTwo:
     left, right, to = isinstance(x, types.Array), isinstance(y, types.Array), np.dtype(char).type
-    if (not left and not right) or (left and right and x.ndim != y.ndim):
+    if not left and not right:
+        return None
+    if isinstance(x, types.Array) and isinstance(y, types.Array) and x.ndim != y.ndim:
         return None
     every, as_left, as_right = apply_loop(ufunc, char), _laid_out(x, to), _laid_out(y, to)
 
@@ -157,9 +164,12 @@ def _binary(ufunc: np.ufunc, char: str, x: NumbaType, y: NumbaType) -> Implement
 def _laid_out(x: NumbaType, to: type[np.generic]) -> Stub:
     """What makes of an array one that loops can run over; each step takes the compiler a while, and most need none."""
     dense = getattr(x, "layout", "C") == "C"
+    made: Callable[[Compiled], Compiled]
     if _element(x) == types.int64:
-        return register_jitable(lambda x: x.astype(to)) if dense else register_jitable(lambda x: x.copy().astype(to))
-    return register_jitable(lambda x: x) if dense else register_jitable(lambda x: x.copy())
+        made = (lambda x: x.astype(to)) if dense else (lambda x: x.copy().astype(to))
+    else:
+        made = (lambda x: x) if dense else (lambda x: x.copy())
+    return register_jitable(made)
 
 
 def _common(*kinds: NumbaType) -> str | None:
@@ -182,32 +192,32 @@ def _element(kind: NumbaType) -> NumbaType:
 # --- sums, and the like, of arrays ---
 
 
-def _sum(a: Compiled) -> Compiled:
+def _sum(a: Array) -> Compiled:
     return np.sum(a)
 
 
-def _mean(a: Compiled) -> Compiled:
+def _mean(a: Array) -> Compiled:
     return np.mean(a)
 
 
-def _prod(a: Compiled) -> Compiled:
+def _prod(a: Array) -> Compiled:
     return np.prod(a)
 
 
-def _max(a: Compiled) -> Compiled:
+def _max(a: Array) -> Compiled:
     return np.max(a)
 
 
-def _min(a: Compiled) -> Compiled:
+def _min(a: Array) -> Compiled:
     return np.min(a)
 
 
-def _rows(a: NumbaType) -> bool:
+def _rows(a: NumbaType) -> TypeGuard[types.Array]:
     """Whether an array lies in memory as it is read: NumPy sums others in an order of its own."""
     return isinstance(a, types.Array) and (a.layout == "C" or a.ndim == 1)
 
 
-def _counted(a: NumbaType) -> bool:
+def _counted(a: NumbaType) -> TypeGuard[types.Array]:
     return isinstance(a, types.Array) and isinstance(a.dtype, types.Integer | types.Boolean)
 
 
@@ -216,7 +226,7 @@ FIRST_OF_SUM = float(np.sum(np.array([-0.0])))
 
 
 @stands_for(_sum)
-def _sum_of(a: NumbaType) -> Implementation:
+def _sum_of(a: NumbaType) -> OfOne:
     if _counted(a):
         return lambda a: np.sum(a)
     char = char_of(_element(a))
@@ -229,7 +239,7 @@ def _sum_of(a: NumbaType) -> Implementation:
 
 
 @stands_for(_prod)
-def _prod_of(a: NumbaType) -> Implementation:
+def _prod_of(a: NumbaType) -> OfOne:
     char = char_of(_element(a))
     if char is None or not _rows(a):
         return None
@@ -240,7 +250,7 @@ def _prod_of(a: NumbaType) -> Implementation:
 
 
 @stands_for(_mean)
-def _mean_of(a: NumbaType) -> Implementation:
+def _mean_of(a: NumbaType) -> OfOne:
     if _element(a) != types.float64 or not _rows(a):
         return None
     add, first = reduce_loop(np.add, "d"), FIRST_OF_SUM
@@ -249,8 +259,8 @@ def _mean_of(a: NumbaType) -> Implementation:
     return lambda a: add(a.reshape(a.size), first) / a.size
 
 
-def _extreme(ufunc: np.ufunc, native: Stub) -> Stub:
-    def choose(a: NumbaType) -> Implementation:
+def _extreme(ufunc: np.ufunc, native: Stub) -> Callable[[NumbaType], OfOne]:
+    def choose(a: NumbaType) -> OfOne:
         if _counted(a) and not isinstance(a.dtype, types.Boolean):
             return lambda a: native(a)
         char = char_of(_element(a))
@@ -279,7 +289,7 @@ stands_for(_min)(_extreme(np.minimum, np.min))
 SINGLE, DOUBLE = (types.float32, ir.FloatType()), (types.float64, ir.DoubleType())
 
 
-def _from_libm(name: str, count: int, number: tuple[NumbaType, object] = DOUBLE) -> Stub:
+def _from_libm(name: str, count: int, number: tuple[NumbaType, LLVMType] = DOUBLE) -> Stub:
     """A function of libm, as CPython and NumPy's scalars call it."""
     symbol = libm_symbol(name)
     kind, value = number
@@ -313,7 +323,7 @@ OVERFLOW_MARK = -(2**63)
 
 
 @stands_for(power)
-def _power_of(x: NumbaType, y: NumbaType) -> Implementation:
+def _power_of(x: NumbaType, y: NumbaType) -> OfTwo:
     a, b = types.unliteral(x), types.unliteral(y)
     if a == types.int64 and b == types.int64:
         return lambda x, y: whole_power(x, y)
@@ -353,10 +363,10 @@ def _math_function(function: Callable[..., float], count: int) -> Stub:
     stub.__module__ = "math"
     called = _from_libm(function.__name__, count)
 
-    def of_one(x: NumbaType) -> Implementation:
+    def of_one(x: NumbaType) -> OfOne:
         return (lambda x: called(np.float64(x))) if _real(x) else None
 
-    def of_two(x: NumbaType, y: NumbaType) -> Implementation:
+    def of_two(x: NumbaType, y: NumbaType) -> OfTwo:
         return (lambda x, y: called(np.float64(x), np.float64(y))) if _real(x) and _real(y) else None
 
     stands_for(stub)(of_one if count == 1 else of_two)
@@ -372,7 +382,7 @@ def _float(x: Compiled) -> Compiled:
 
 
 @stands_for(_float)
-def _float_of(x: NumbaType) -> Implementation:
+def _float_of(x: NumbaType) -> OfOne:
     if isinstance(types.unliteral(x), types.Number | types.Boolean):
         return lambda x: np.float64(x)  # Numba's leaves a single-precision number as it is
     return None
@@ -384,7 +394,7 @@ def integer(x: Compiled) -> Compiled:
 
 
 @stands_for(integer)
-def _integer_of(x: NumbaType) -> Implementation:
+def _integer_of(x: NumbaType) -> OfOne:
     if isinstance(types.unliteral(x), types.Integer | types.Float | types.Boolean):
         return lambda x: np.int64(x)  # Numba's leaves a short one as it is
     return None

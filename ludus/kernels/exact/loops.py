@@ -5,8 +5,10 @@ Writing them again would follow one machine; calling them follows every machine.
 the ufunc object holds, under a symbol, so that machine code on disk stays valid.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numba.core import cgutils, types
@@ -29,7 +31,7 @@ from ludus.kernels.numba_types import (
 
 __all__ = ["apply_loop", "char_of", "has_loop", "kind_of", "reduce_loop", "register_loops", "scalar_loop"]
 
-CHARS = {types.float64: "d", types.float32: "f"}
+CHARS: dict[NumbaType, str] = {types.float64: "d", types.float32: "f"}
 BYTE, WORD = ir.IntType(8), ir.IntType(64)
 POINTER = BYTE.as_pointer()
 
@@ -103,11 +105,13 @@ def scalar_loop(ufunc: np.ufunc) -> Callable[..., LLVMValue]:
 def apply_loop(ufunc: np.ufunc, char: str) -> Callable[..., Compiled]:
     """The ufunc over arrays that are contiguous, and numbers, into the last array, as an intrinsic."""
 
-    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
-        pointers, strides = [], []
+    def build(
+        last: types.Array, context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues
+    ) -> LLVMValue:
+        pointers, strides = list[LLVMValue](), list[LLVMValue]()
         size = WORD({"d": 8, "f": 4}[char])
         count: LLVMValue = WORD(1)
-        out = make_array(signature.args[-1])(context, builder, args[-1])
+        out = make_array(last)(context, builder, args[-1])
         for length in cgutils.unpack_tuple(builder, out.shape):
             count = builder.mul(count, length)
         one = builder.icmp_signed("==", count, WORD(1))
@@ -121,13 +125,13 @@ def apply_loop(ufunc: np.ufunc, char: str) -> Callable[..., Compiled]:
         _call(builder, ufunc, char, pointers=pointers, strides=strides, count=count)
         return context.get_dummy_value()
 
-    def of_one(typing_context: TypingContext, x: NumbaType, out: NumbaType) -> Intrinsic:
+    def of_one(typing_context: TypingContext, x: NumbaType, out: types.Array) -> Intrinsic:
         del typing_context
-        return types.none(x, out), build
+        return types.none(x, out), partial(build, out)
 
-    def of_two(typing_context: TypingContext, x: NumbaType, y: NumbaType, out: NumbaType) -> Intrinsic:
+    def of_two(typing_context: TypingContext, x: NumbaType, y: NumbaType, out: types.Array) -> Intrinsic:
         del typing_context
-        return types.none(x, y, out), build
+        return types.none(x, y, out), partial(build, out)
 
     return intrinsic(of_one) if ufunc.nin == 1 else intrinsic(of_two)
 
@@ -137,18 +141,21 @@ def reduce_loop(ufunc: np.ufunc, char: str) -> Callable[..., Compiled]:
     """`ufunc.reduce` over an array of one axis from a first value on, as an intrinsic: pairwise where NumPy's is."""
     kind = kind_of(char)
 
-    def build(context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues) -> LLVMValue:
-        array = make_array(signature.args[0])(context, builder, args[0])
+    def build(
+        row: types.Array, context: LoweringContext, builder: Builder, signature: Signature, args: LLVMValues
+    ) -> LLVMValue:
+        del signature
+        array = make_array(row)(context, builder, args[0])
         total = cgutils.alloca_once_value(builder, args[1])
         (length,) = cgutils.unpack_tuple(builder, array.shape)
         (stride,) = cgutils.unpack_tuple(builder, array.strides)
-        strides = [WORD(0), stride, WORD(0)]
+        strides: list[LLVMValue] = [WORD(0), stride, WORD(0)]
         _call(builder, ufunc, char, pointers=[total, array.data, total], strides=strides, count=length)
         return builder.load(total)
 
     @intrinsic
-    def reduced(typing_context: TypingContext, row: NumbaType, first: NumbaType) -> Intrinsic:
+    def reduced(typing_context: TypingContext, row: types.Array, first: NumbaType) -> Intrinsic:
         del typing_context, first
-        return kind(row, kind), build
+        return kind(row, kind), partial(build, row)
 
     return reduced

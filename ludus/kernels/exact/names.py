@@ -1,9 +1,10 @@
 """Names: what a rule loads from a module or its closure, resolved and replaced before types are known."""
 
+from __future__ import annotations
+
 import math
-import operator
 from collections.abc import Callable, Hashable
-from enum import Enum, IntEnum
+from enum import Enum, EnumType, IntEnum
 from types import FunctionType, ModuleType
 from typing import NamedTuple, NoReturn, TypeGuard
 
@@ -15,10 +16,12 @@ from numba.core.ir_utils import build_definitions, mk_unique_var
 from ludus.errors import KernelError
 from ludus.kernels.exact.allowed import FUNCTIONS, INEXACT, cure_of, name_of
 from ludus.kernels.exact.functions import METHODS, REPLACED, power
+from ludus.kernels.exact.operators import operator
 from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.program import RuleProgram
 from ludus.kernels.exact.record import check_record
 from ludus.kernels.numba_types import FunctionIR, IRExpr, IRLocation, IRStatement, IRVar
+from ludus.spaces.kinds import class_of, is_tuple
 
 __all__ = ["refuse", "replace_names"]
 
@@ -67,7 +70,7 @@ class _Names:
             block.body = body
 
     def _assign(
-        self, statement: IRStatement, called: set[str], methods: dict[str, IRExpr], body: list[IRStatement]
+        self, statement: ir.Assign, called: set[str], methods: dict[str, IRExpr], body: list[IRStatement]
     ) -> None:
         value, target = statement.value, statement.target
         if isinstance(value, ir.Global | ir.FreeVar):
@@ -100,7 +103,7 @@ class _Names:
     ) -> IRExpr:
         if before.op == "call" and before.kws:
             refuse(before.loc, f"{function.__name__.strip('_')} with options", "a loop, or the function without them")
-        held = ir.Var(body[-1].target.scope if body else args[0].scope, mk_unique_var("$exact"), before.loc)
+        held = ir.Var(args[0].scope, mk_unique_var("$exact"), before.loc)
         body.append(ir.Assign(ir.Global(function.__name__, function, before.loc), held, before.loc))
         return ir.Expr.call(held, args, (), before.loc)
 
@@ -120,7 +123,7 @@ class _Names:
             added.append((name, held))
         return ir.Expr.call(call.func, call.args, (*call.kws, *added), call.loc)
 
-    def _attribute(self, statement: IRStatement, value: IRExpr) -> None:
+    def _attribute(self, statement: ir.Assign, value: IRExpr) -> None:
         owner = self.known[value.value.name]
         if not isinstance(owner, ModuleType):
             return
@@ -128,7 +131,7 @@ class _Names:
             refuse(value.loc, f"{owner.__name__}.{value.attr}, which does not exist", "a name that does")
         self._load(statement, value.attr, getattr(owner, value.attr))
 
-    def _load(self, statement: IRStatement, name: str, thing: object) -> None:
+    def _load(self, statement: ir.Assign, name: str, thing: object) -> None:
         loc, target = statement.loc, statement.target
         if isinstance(thing, ModuleType):
             if thing is np.random or thing is np.linalg or thing.__name__ in ("random", "os", "sys", "time", "io"):
@@ -172,13 +175,14 @@ class _Names:
     def _fits(self, thing: object) -> bool:
         if isinstance(thing, CONSTANTS):
             return True
-        if isinstance(thing, tuple):
+        if is_tuple(thing):
             return all(self._fits(one) or isinstance(one, str | bytes) for one in thing)
         if isinstance(thing, str | bytes):
             return True
         if isinstance(thing, type):
             kinds = (np.generic, IntEnum, Exception)
-            return thing in FUNCTIONS or issubclass(thing, kinds) or hasattr(thing, "_fields")
+            kind: type[object] = thing
+            return kind in FUNCTIONS or issubclass(kind, kinds) or hasattr(kind, "_fields")
         if (getattr(thing, "__module__", None) or "").startswith("numba."):  # what Numba made of an array of a list
             return True
         return _hashable(thing) and (thing in FUNCTIONS or (self.program.inexact and thing in INEXACT))
@@ -187,20 +191,21 @@ class _Names:
 def _cure(thing: object) -> str:
     if isinstance(thing, list | dict | set):
         return "a tuple, or an array"
-    if isinstance(thing, Enum) or (isinstance(thing, type) and issubclass(thing, Enum)):
+    if isinstance(thing, Enum | EnumType):
         return "an IntEnum, or its number in a constant of the module: WON = Outcome.SUCCESS.code"
     return cure_of(thing)
 
 
 def _shown(name: str, thing: object) -> str:
-    if isinstance(thing, list | dict | set):
-        return f"the {type(thing).__name__} {name} of the module, which may change"
+    kind = class_of(thing)
+    if issubclass(kind, list | dict | set):
+        return f"the {kind.__name__} {name} of the module, which may change"
     shown = name_of(thing)
     return shown if shown.endswith(name) else f"{name} ({shown})"
 
 
 def _is_record(thing: object) -> TypeGuard[type[NamedTuple]]:
-    return isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields")
+    return hasattr(thing, "_fields") and isinstance(thing, type) and issubclass(thing, tuple)
 
 
 def _hashable(thing: object) -> TypeGuard[Hashable]:

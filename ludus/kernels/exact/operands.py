@@ -7,8 +7,6 @@ rule has to say which is meant.
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 from numba.core import ir, types
 
@@ -17,8 +15,10 @@ from ludus.kernels.exact.flow import named
 from ludus.kernels.exact.functions import METHODS, NATIVE, REPLACED, integer
 from ludus.kernels.exact.names import refuse
 from ludus.kernels.exact.narrow import is_narrow, narrow_of
+from ludus.kernels.exact.operators import operator
 from ludus.kernels.exact.program import RuleProgram
 from ludus.kernels.numba_types import CallTypes, FunctionIR, IRExpr, IRLocation, IRStatement, IRVar, NumbaType, TypeMap
+from ludus.spaces.kinds import is_tuple
 
 __all__ = ["judge_rule"]
 
@@ -81,7 +81,7 @@ class _Judge:
 
     # --- operators ---
 
-    def _judge_operator(self, op: object, left: object, right: object, expr: IRExpr, target: IRVar) -> None:
+    def _judge_operator(self, op: object, left: NumbaType, right: NumbaType, expr: IRExpr, target: IRVar) -> None:
         if op in IDENTITY and types.none not in (left, right):
             refuse(self.loc, "`is`, which asks for one object, and numbers are none", "==, or != for `is not`")
         if not _numeric(left) or not _numeric(right):
@@ -101,7 +101,7 @@ class _Judge:
         elif op in BITS:
             self._judge_bits(a, b, expr, target)
 
-    def _judge_bits(self, a: object, b: object, expr: IRExpr, target: IRVar) -> None:
+    def _judge_bits(self, a: NumbaType, b: NumbaType, expr: IRExpr, target: IRVar) -> None:
         """NumPy's small integers stay small: `(cell & 3) * 100` of an int8 wraps around."""
         arrays = all(isinstance(self._kind(one), types.Array) for one in (expr.lhs, expr.rhs))
         if {a, b} <= {types.int64, types.boolean} or (a == b and (arrays or a == types.uint64)):
@@ -109,7 +109,7 @@ class _Judge:
         if not (self._narrow_pair(expr) and self._narrow_only(narrow_of(a, b), target)):
             self._refuse_mixed(a, b, _sign(expr.fn))
 
-    def _judge_pair(self, a: object, b: object, op: object) -> None:
+    def _judge_pair(self, a: NumbaType, b: NumbaType, op: object) -> None:
         # Their difference NumPy refuses, loudly; their sum it takes for `or`.
         if a == b == types.boolean and op in (operator.add, operator.mul):
             got = f"{_sign(op)} of two bools, which Python counts and NumPy does not"
@@ -132,7 +132,7 @@ class _Judge:
         literal = kinds[plain.index(kind) == 0]
         return isinstance(literal, types.IntegerLiteral) and kind.minval <= literal.literal_value <= kind.maxval
 
-    def _narrow_only(self, kind: NumbaType, target: IRVar) -> bool:
+    def _narrow_only(self, kind: NumbaType | None, target: IRVar) -> bool:
         """Whether a result of small integers is only stored where they lie, compared, or made an int.
 
         Then NumPy's type for it cannot be told from a wide one, as long as it fits: that is checked when it comes.
@@ -172,7 +172,7 @@ class _Judge:
         compared = value.op in ("binop", "inplace_binop") and value.fn in ORDER
         return compared or (value.op in ("getitem", "static_getitem") and value.value.name != name)
 
-    def _judge_comparison(self, a: object, b: object, expr: IRExpr) -> None:
+    def _judge_comparison(self, a: NumbaType, b: NumbaType, expr: IRExpr) -> None:
         whole = (types.Integer, types.Boolean)
         if isinstance(a, whole) and isinstance(b, whole) and types.uint64 not in (a, b):
             return
@@ -186,7 +186,7 @@ class _Judge:
         given = [self.typemap[one.name] for one in (expr.lhs, expr.rhs)]
         return any(isinstance(one, types.IntegerLiteral) and abs(one.literal_value) < EXACT_FLOAT32 for one in given)
 
-    def _refuse_mixed(self, a: object, b: object, what: str) -> None:
+    def _refuse_mixed(self, a: NumbaType, b: NumbaType, what: str) -> None:
         narrow = [one for one in (a, b) if one not in (types.int64, types.float64, types.boolean)]
         kind = narrow[0] if narrow else a
         cure = "float(x)" if isinstance(kind, types.Float) else "int(x)"
@@ -208,17 +208,17 @@ class _Judge:
 
     # --- indices, stores, branches ---
 
-    def _judge_index(self, value: IRVar, index: IRVar | None) -> None:
-        if not isinstance(self._kind(value), types.Array) or index is None:
+    def _judge_index(self, value: IRVar, index: object) -> None:
+        if not isinstance(self._kind(value), types.Array) or not isinstance(index, ir.Var):
             return
         kind = self.typemap[index.name]
-        parts = getattr(kind, "types", None) or [kind]
+        parts = (kind.types if isinstance(kind, types.BaseTuple) else ()) or [kind]
         if any(isinstance(one, types.Array | types.List) for one in parts):
             refuse(self.loc, "an array as an index", "a loop, or np.where")
         if any(isinstance(one, types.Float) for one in parts):
             refuse(self.loc, "a float as an index", "int(x)")
 
-    def _judge_store(self, statement: IRStatement) -> None:
+    def _judge_store(self, statement: ir.SetItem | ir.StaticSetItem) -> None:
         index = statement.index_var if isinstance(statement, ir.StaticSetItem) else statement.index
         self._judge_index(statement.target, index)
         target, value = self._kind(statement.target), _element(self._kind(statement.value))
@@ -259,9 +259,9 @@ class _Judge:
         elif isinstance(kind, types.Function):
             self._judge_function(kind, expr)
 
-    def _judge_method(self, kind: NumbaType, expr: IRExpr) -> None:
+    def _judge_method(self, kind: types.BoundFunction, expr: IRExpr) -> None:
         owner, key = kind.this, kind.template.key
-        attribute = str(key[-1]) if isinstance(key, tuple) else str(key).rpartition(".")[2]
+        attribute = str(key[-1]) if is_tuple(key) else str(key).rpartition(".")[2]
         if isinstance(owner, types.Array):
             allowed = attribute in ARRAY_METHODS
             if attribute == "reshape" and _lies_otherwise(owner):
@@ -282,7 +282,7 @@ class _Judge:
 
     def _judge_filled(self, key: object, expr: IRExpr) -> None:
         """What fills a new array of small integers: NumPy refuses what does not fit, compiled code cuts it."""
-        dtype: NumbaType = getattr(self.calltypes[expr].return_type, "dtype", None)
+        dtype: NumbaType | None = getattr(self.calltypes[expr].return_type, "dtype", None)
         if key in (np.full, np.full_like):
             self._judge_fits(expr.args[1], dtype)
             return
@@ -296,7 +296,7 @@ class _Judge:
         elif not isinstance(self._kind(expr.args[0]), types.Array):
             self._judge_fits(expr.args[0], dtype)
 
-    def _judge_fits(self, var: IRVar, dtype: NumbaType) -> None:
+    def _judge_fits(self, var: IRVar, dtype: NumbaType | None) -> None:
         given = self._kind(var)
         given = getattr(given, "dtype", given)
         if not is_narrow(dtype) or not isinstance(given, types.Integer) or given == dtype:
@@ -317,7 +317,7 @@ class _Judge:
         value = getattr(made, "value", None) if isinstance(made, ir.Const | ir.Global | ir.FreeVar) else None
         return int(value) if isinstance(value, int) else None
 
-    def _judge_function(self, kind: NumbaType, expr: IRExpr) -> None:
+    def _judge_function(self, kind: types.Function, expr: IRExpr) -> None:
         key = kind.typing_key
         self._judge_integers(named(key), expr)
         if id(key) in OWN_FUNCTIONS or (getattr(key, "__module__", None) or "").startswith("numba."):

@@ -1,5 +1,7 @@
 """Overlaps: of `row[1:] += row[:-1]` NumPy reads all of the right side before it writes, and compiled code does not."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -76,7 +78,7 @@ def _called(func_ir: FunctionIR, typemap: TypeMap, call: IRExpr, var: IRVar) -> 
         return Origin(None, False)  # a function of the author's own, which may give back a part of its argument
     if isinstance(kind, types.BoundFunction):
         method = func_ir._definitions[call.func.name][0]
-        viewed = method.value if method.attr in VIEWS else None
+        viewed = method.value if isinstance(method, ir.Expr) and method.attr in VIEWS else None
     else:
         viewed = call.args[0] if getattr(kind, "typing_key", None) in VIEWS else None
     return Origin(var.name, True) if viewed is None else _origin(func_ir, typemap, viewed)._replace(whole=False)

@@ -1,7 +1,8 @@
 """Numba's compiler with passes of our own: names are replaced, variables and types judged, and checks lowered."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from __future__ import annotations
+
+from typing import ClassVar
 
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict
 from numba.core.compiler_machinery import AnalysisPass, FunctionPass, PassManager, register_pass
@@ -16,6 +17,7 @@ from ludus.kernels.exact.overlap import judge_overlaps
 from ludus.kernels.exact.program import RuleProgram
 from ludus.kernels.exact.promotion import judge_promotions
 from ludus.kernels.exact.widening import judge_widening
+from ludus.kernels.numba_types import CompilerOptions
 
 __all__ = ["RuleCompiler", "program_of"]
 
@@ -32,7 +34,7 @@ class JudgeVariables(AnalysisPass):
     def __init__(self) -> None:
         AnalysisPass.__init__(self)
 
-    def run_pass(self, state: StateDict) -> Any:
+    def run_pass(self, state: StateDict) -> bool:
         """Refuse what compiled code would take for something else."""
         judge_inner_calls(state.func_ir)
         judge_bound(state.func_ir)
@@ -48,9 +50,9 @@ class ReplaceNames(FunctionPass):
     def __init__(self) -> None:
         FunctionPass.__init__(self)
 
-    def run_pass(self, state: StateDict) -> Any:
+    def run_pass(self, state: StateDict) -> bool:
         """Change the function's loads."""
-        return replace_names(state.func_ir, state.ludus_program)
+        return replace_names(state.func_ir, _program(state))
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -62,13 +64,14 @@ class JudgeOperands(AnalysisPass):
     def __init__(self) -> None:
         AnalysisPass.__init__(self)
 
-    def run_pass(self, state: StateDict) -> Any:
+    def run_pass(self, state: StateDict) -> bool:
         """Refuse what is not exact."""
-        judge_rule(state.func_ir, state.typemap, state.calltypes, state.ludus_program)
+        program = _program(state)
+        judge_rule(state.func_ir, state.typemap, state.calltypes, program)
         judge_overlaps(state.func_ir, state.typemap)
-        if not state.ludus_program.inexact:
+        if not program.inexact:
             judge_widening(state.func_ir, state.typemap, state.calltypes, state.return_type)
-        state.ludus_program.note(state, rule=True)
+        program.note(state, rule=True)
         return False
 
 
@@ -81,13 +84,19 @@ class JudgeProgram(AnalysisPass):
     def __init__(self) -> None:
         AnalysisPass.__init__(self)
 
-    def run_pass(self, state: StateDict) -> Any:
+    def run_pass(self, state: StateDict) -> bool:
         """Refuse what is not exact."""
-        program = state.ludus_program
+        program = _program(state)
         program.note(state, rule=False)
         if state.func_id.func_name == LOOP and not program.inexact:
             judge_promotions(program.typed)
         return False
+
+
+def _program(state: StateDict) -> RuleProgram:
+    """The program that a function belongs to: what `RuleCompiler` left for its passes."""
+    program: RuleProgram = state.ludus_program
+    return program
 
 
 class RuleCompiler(CompilerBase):
@@ -110,7 +119,7 @@ class RuleCompiler(CompilerBase):
         return [passes]
 
 
-def program_of(options: Mapping[str, Any], *, checks: bool = False, inexact: bool = False) -> RuleProgram:
+def program_of(options: CompilerOptions, *, checks: bool = False, inexact: bool = False) -> RuleProgram:
     """A program whose functions go through these passes.
 
     >>> import numba

@@ -1,8 +1,10 @@
 """A program: a set of rules under way to machine code, with every function that they reach."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from types import FunctionType
-from typing import Any
+from typing import Unpack
 
 import numba
 from numba.core.compiler import CompilerBase, StateDict
@@ -11,7 +13,7 @@ from numba.core.types import BaseAnonymousTuple, unliteral
 
 from ludus.kernels.displays import tuple_code
 from ludus.kernels.exact.flow import Typed
-from ludus.kernels.numba_types import NumbaType
+from ludus.kernels.numba_types import CompilerOptions, NumbaType
 
 __all__ = ["RuleProgram"]
 
@@ -20,17 +22,17 @@ class RuleProgram:
     """What the passes of the compiler have to know: functions met so far, and what they may do."""
 
     def __init__(
-        self, options: Mapping[str, Any], compiler: type[CompilerBase], *, checks: bool = False, inexact: bool = False
+        self, options: CompilerOptions, compiler: type[CompilerBase], *, checks: bool = False, inexact: bool = False
     ) -> None:
         self._compiler = compiler
-        self.options, self.checks, self.inexact = dict(options), checks, inexact
+        self.options, self.checks, self.inexact = options, checks, inexact
         self._compiled: dict[FunctionType, Dispatcher] = {}
         self._calls: dict[object, set[object]] = {}
         self._originals: dict[object, FunctionType] = {}
         self.typed: dict[object, Typed] = {}
         """Every function whose types are known, by its Python function and the types of its arguments."""
 
-    def compiled(self, function: FunctionType, **options: Any) -> Dispatcher:
+    def compiled(self, function: FunctionType, **options: Unpack[CompilerOptions]) -> Dispatcher:
         """A rule, or a plain function that one calls, for use in compiled code."""
         if function not in self._compiled:
             copy = FunctionType(
@@ -44,14 +46,15 @@ class RuleProgram:
             copy.__kwdefaults__ = function.__kwdefaults__
             self._originals[copy] = function
             # Rules are called by compiled code alone: what would let Python call them takes long to compile.
-            apart = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": self.pipeline(rule=True)}
-            choices: dict[str, Any] = {**self.options, **options, **apart}
+            apart: CompilerOptions = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+            choices = self.options | options | apart | {"pipeline_class": self.pipeline(rule=True)}
             self._compiled[function] = _once(numba.njit(**choices)(copy))
         return self._compiled[function]
 
     def adapter(self, function: FunctionType) -> Dispatcher:
         """A function of the kernel's own text that calls rules."""
-        self._compiled[function] = numba.njit(pipeline_class=self.pipeline(rule=False), **self.options)(function)
+        choices = self.options | {"pipeline_class": self.pipeline(rule=False)}
+        self._compiled[function] = numba.njit(**choices)(function)
         return self._compiled[function]
 
     def note(self, state: StateDict, *, rule: bool) -> None:
@@ -84,11 +87,11 @@ class RuleProgram:
         return type("CompilerOfProgram", (self._compiler,), {"program": self, "rule": rule})
 
 
-def _once(dispatcher: Any) -> Dispatcher:
+def _once(dispatcher: Dispatcher) -> Dispatcher:
     """Have a function compiled once for tuples of the same types: numbers that are written out make no other type."""
     by_types = dispatcher.get_call_template
 
-    def by_plain_types(args: Iterable[NumbaType], kws: Mapping[str, NumbaType]) -> object:
+    def by_plain_types(args: Iterable[NumbaType], kws: Mapping[str, NumbaType]) -> tuple[object, ...]:
         return by_types(tuple(map(_plain, args)), {name: _plain(one) for name, one in kws.items()})
 
     dispatcher.get_call_template = by_plain_types

@@ -3,7 +3,8 @@
 -0 is 0, but -0.0 is not; an array of integers is not one of floats; 3**40 has more digits than a float.
 """
 
-import operator
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,6 +14,7 @@ from ludus.kernels.exact.explanation import NOT_THE_USERS
 from ludus.kernels.exact.flow import Flow, Follower, Typed, named, wholes
 from ludus.kernels.exact.functions import power
 from ludus.kernels.exact.names import refuse
+from ludus.kernels.exact.operators import operator
 from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.whole import Whole
 from ludus.kernels.numba_types import IRExpr, IRVar

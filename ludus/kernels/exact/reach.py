@@ -4,11 +4,15 @@ from collections.abc import Iterator, Sequence
 from dis import opmap
 from enum import Enum
 from types import CodeType, FunctionType, ModuleType
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 
+from ludus.spaces.kinds import class_of, is_array, is_scalar, is_tuple
+
 __all__ = ["constants_of", "makes_arrays", "reached"]
 
+KindT = TypeVar("KindT")
 DRAWN_ARRAYS = {"permutation", "shuffle", "choice"}
 LIST_OPERATIONS = tuple(opmap[name] for name in ("BUILD_LIST", "LIST_APPEND") if name in opmap)
 
@@ -54,17 +58,20 @@ def constants_of(function: FunctionType) -> str:
 
 def _text_of(one: object) -> str | None:
     """A constant as text that differs where the constant does; None for what is none."""
-    if isinstance(one, np.ndarray | np.generic):
+    if is_array(one) or is_scalar(one):
         return f"{one.dtype}{one.shape}{one.tobytes()!r}"
-    if isinstance(one, tuple):
-        parts: tuple[object, ...] = one
-        return f"{type(parts).__name__}({','.join(_text_of(part) or repr(part) for part in parts)})"
-    if isinstance(one, type) and issubclass(one, Enum):
+    if is_tuple(one):
+        return f"{class_of(one).__name__}({','.join(_text_of(part) or repr(part) for part in one)})"
+    if _is_class_of(one, Enum):
         return repr([(name, member.value) for name, member in one.__members__.items()])
-    if isinstance(one, type) and issubclass(one, tuple):
+    if _is_class_of(one, tuple):
         defaults: dict[str, object] = getattr(one, "_field_defaults", {})
         return f"{getattr(one, '_fields', ())}{_text_of(tuple(defaults))}{_text_of(tuple(defaults.values()))}"
     return repr(one) if isinstance(one, int | float | complex | str | bytes) else None
+
+
+def _is_class_of(thing: object, kind: type[KindT]) -> TypeGuard[type[KindT]]:
+    return isinstance(thing, type) and issubclass(thing, kind)
 
 
 def makes_arrays(functions: Sequence[FunctionType]) -> bool:

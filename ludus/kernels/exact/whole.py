@@ -3,7 +3,9 @@
 The interpreter has an integer there. Most operations cannot tell; `-x` can, since -0 is 0 and -0.0 is not.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -85,6 +87,6 @@ def shortened(found: tuple[Finding, ...]) -> Finding:
     return found if any(one is not None for one in found) else None
 
 
-def parts(kind: NumbaType) -> Iterable[NumbaType]:
-    """The types of a tuple's parts."""
-    return kind.types
+def parts(kind: NumbaType) -> Sequence[NumbaType]:
+    """The types of a tuple's parts; of any other type none."""
+    return kind.types if isinstance(kind, types.BaseTuple) else ()

@@ -7,7 +7,7 @@ gave: two of them add up to True, where integers add up to 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numba.core import ir, types
@@ -29,6 +29,7 @@ from ludus.kernels.numba_types import (
 __all__ = ["judge_widening"]
 
 CHOICES = {min, max}
+PLAIN: dict[NumbaType, str] = {types.boolean: "a bool", types.float64: "a float", types.int64: "an integer"}
 VALUE_OF = {"append": 0, "insert": 1, "extend": 0}
 """Which argument of a list's method is put into it."""
 
@@ -96,7 +97,7 @@ class _Judge:
         if isinstance(kind, types.List):
             self._judge_into(value, kind)
 
-    def _judge_into(self, value: IRVar, row: NumbaType) -> None:
+    def _judge_into(self, value: IRVar, row: types.List) -> None:
         whole = isinstance(self._kind(value), types.List) and not isinstance(row.dtype, types.List)
         self._judge(value, row if whole else row.dtype)
 
@@ -150,16 +151,12 @@ class _Judge:
 def _pairs(given: NumbaType, wanted: NumbaType) -> Iterator[tuple[NumbaType, NumbaType]]:
     """The numbers of a type beside those of the type that is made of it."""
     if isinstance(given, types.BaseTuple) and isinstance(wanted, types.BaseTuple):
-        for one, other in zip(_parts(given), _parts(wanted), strict=False):
+        for one, other in zip(given.types, wanted.types, strict=False):
             yield from _pairs(types.unliteral(one), types.unliteral(other))
     elif isinstance(given, types.List) and isinstance(wanted, types.List):
         yield from _pairs(given.dtype, wanted.dtype)
     elif isinstance(wanted, types.Number | types.Boolean):
         yield getattr(given, "dtype", given), wanted
-
-
-def _parts(kind: NumbaType) -> Iterable[NumbaType]:
-    return kind.types
 
 
 def _is_loose(kind: NumbaType) -> bool:
@@ -168,4 +165,4 @@ def _is_loose(kind: NumbaType) -> bool:
 
 
 def _called(kind: NumbaType) -> str:
-    return {types.boolean: "a bool", types.float64: "a float", types.int64: "an integer"}.get(kind) or f"{kind}"
+    return PLAIN.get(kind) or f"{kind}"

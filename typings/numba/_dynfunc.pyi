@@ -1,0 +1,3 @@
+from types import ModuleType
+
+def make_function(module: ModuleType, name: str, doc: str, fnptr: int, env: object, keepalive: object) -> object: ...

@@ -1,0 +1,5 @@
+from types import FunctionType
+
+class FunctionIdentity:
+    func: FunctionType
+    func_name: str

@@ -1,0 +1,2 @@
+from numba.core.typing.context import BaseContext as BaseContext
+from numba.core.typing.templates import Signature as Signature

@@ -1,0 +1,2 @@
+class BaseContext:
+    """What knows the types of functions and of their results."""

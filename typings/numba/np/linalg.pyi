@@ -1,0 +1,3 @@
+from collections.abc import Callable
+
+ensure_blas: Callable[[], None]
