@@ -473,6 +473,10 @@ def own_batch() -> int:
     recorded = RecordEpisodeStatistics(envs)
     envs.reset(seed=[0, 1])
     recorded.reset(seed=0)
+    walks = SerialVectorEnv[Row, list[int]]([Walk, Walk])
+    assert_type(TimeLimit(walks, 3).reset(seed=0)[0], Row)
+    assert_type(walks.step([1, 0]), Step[Row])
+    assert_type(SerialVectorEnv([Walk]).reset(seed=0)[0], Any)
     step = recorded.step([1, 1])
     ended = [bool(one) for one in step.done]
     envs.close()
