@@ -82,7 +82,7 @@ def _episode_columns(episode: RecordedEpisode) -> dict[str, object]:
     return found
 
 
-def flat_columns(run: Run) -> dict[str, Column]:
+def flat_columns(run: Run) -> dict[str, Any]:
     """The steps of all episodes as columns of one length, leaves of structured values by name; for tables of any kind.
 
     `observation` is what the action answered to; the last observation of an episode is not in it.

@@ -58,7 +58,7 @@ class RecordedEpisode:
         self.terminated, self.truncated = bool(table["terminated"][number]), bool(table["truncated"][number])
         self.outcome: Outcome | None = OUTCOMES[int(table["outcome"][number])]
         """How it ended; None: terminated, and nobody told whether that is a success."""
-        self.total_reward: np.float64 | Array = table["return"][number]
+        self.total_reward: Any = table["return"][number]
         """The sum of its rewards."""
 
     def __repr__(self) -> str:

@@ -39,7 +39,7 @@ class Column:
         """The value of a lane, a copy."""
         raise NotImplementedError
 
-    def batch(self, lanes: Lanes | None = None, *, copy: bool = True) -> object:
+    def batch(self, lanes: Lanes | None = None, *, copy: bool = True) -> Any:
         """The values of all lanes or of these, as one value of the batched space."""
         raise NotImplementedError
 

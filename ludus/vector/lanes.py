@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ludus.core import AutoresetMode, EpisodePlan, Info
+from ludus.core import AutoresetMode, EpisodePlan, Info, VectorEnv
+from ludus.core.env import ActT, ObsT_co
 from ludus.core.fork import Lanes
-from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import ClosedEnvironment, InvalidAction, InvalidArgument, ResetNeeded, shorten
 from ludus.spaces import Discrete, Space
 from ludus.spaces.array_space import Array
@@ -22,7 +22,7 @@ __all__ = ["LaneVectorEnv"]
 Mask = npt.NDArray[np.bool_]
 
 
-class LaneVectorEnv(AnyVectorEnv):
+class LaneVectorEnv(VectorEnv[ObsT_co, ActT]):
     """A batch whose lanes are environments of their own: what is refused, and what is asked of every lane.
 
     >>> from ludus.vector import SerialVectorEnv

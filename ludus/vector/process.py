@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, EpisodePlan, Info, Step
+from ludus.core.env import ActT, ObsT_co
 from ludus.core.fork import Lanes
 from ludus.core.options import Options
 from ludus.core.vector_env import AnyVectorEnv
@@ -28,7 +29,7 @@ from ludus.vector.worker_pool import CLOSE_DEADLINE_S, WorkerPool
 __all__ = ["ProcessVectorEnv"]
 
 
-class ProcessVectorEnv(LaneVectorEnv):
+class ProcessVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
     """A batch whose lanes run in worker processes, several in each; histories are those of the serial executor.
 
     `timeout` is for how many seconds a worker may make no progress. A worker that dies or hangs is a `WorkerFailure`,
@@ -134,7 +135,7 @@ class ProcessVectorEnv(LaneVectorEnv):
 
     def reset(
         self, *, seed: Seed | Sequence[Seed | None] | None = None, options: Options | None = None
-    ) -> tuple[Any, Info]:
+    ) -> tuple[ObsT_co, Info]:
         """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`.
 
         A worker that was lost is started anew if a lane of its own is reset. When all lanes are reset, those under way
@@ -155,7 +156,7 @@ class ProcessVectorEnv(LaneVectorEnv):
         self._steady = not self._work.lost_lanes
         return self._block.observations.batch(copy=self.copy), self._merged(infos)
 
-    def step(self, action: object) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT_co]:
         """Advance every lane; ended lanes are reset as the autoreset mode says."""
         self._check_idle("step")
         if not self._steady:
@@ -177,7 +178,7 @@ class ProcessVectorEnv(LaneVectorEnv):
         observation, merged = block.observations.batch(copy=self.copy), self._merged(infos) if infos else {}
         return Step(observation, block.rewards.copy(), terminated, truncated, merged)
 
-    def step_masked(self, action: object, mask: npt.NDArray[np.bool_]) -> Step[Any]:
+    def step_masked(self, action: ActT, mask: npt.NDArray[np.bool_]) -> Step[ObsT_co]:
         """Advance the lanes of the mask; the others stay as they are."""
         if self.lane_mask(mask).all():
             return self.step(action)
@@ -202,7 +203,7 @@ class ProcessVectorEnv(LaneVectorEnv):
             block.observations.batch(copy=self.copy), block.rewards.copy(), terminated, truncated, self._merged(infos)
         )
 
-    def autoreset(self, mask: npt.NDArray[np.bool_]) -> tuple[Any, Info]:
+    def autoreset(self, mask: npt.NDArray[np.bool_]) -> tuple[ObsT_co, Info]:
         """Begin the next episode in the lanes of the mask, as planned."""
         self.lane_mask(mask)
         self._check_idle("autoreset")
@@ -245,7 +246,7 @@ class ProcessVectorEnv(LaneVectorEnv):
             self._work.hand_out(dict(zip(places, each, strict=True)), singly=True)
         self._work.send(places)
 
-    def recv(self) -> tuple[npt.NDArray[np.intp], Step[Any]]:
+    def recv(self) -> tuple[npt.NDArray[np.intp], Step[ObsT_co]]:
         """The first `batch_size` lanes to make the step they were sent on, in order of lanes, and what it gave them."""
         self._check_open("recv")
         while len(self._ripe) < self.batch_size:
@@ -330,7 +331,7 @@ class ProcessVectorEnv(LaneVectorEnv):
             block.observations.write(lane, last[lane], [])
         self._steady = bool(begun.all()) and not self._work.lost_lanes
 
-    def fork(self, lanes: Sequence[int] | Array) -> "ProcessVectorEnv":
+    def fork(self, lanes: Sequence[int] | Array) -> "ProcessVectorEnv[ObsT_co, ActT]":
         """A new batch, with workers of its own, whose lane `j` goes on from where lane `lanes[j]` is."""
         self._check_idle("fork")
         chosen = [int(lane) for lane in self._forked_lanes(lanes)]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, EpisodePlan, Info, Step
-from ludus.core.env import AnyEnv
+from ludus.core.env import ActT, AnyEnv, ObsT_co
 from ludus.core.options import Options
 from ludus.errors import InvalidSpace
 from ludus.seeding import Seed, lane_seeds
@@ -19,7 +19,7 @@ from ludus.vector.lanes import LaneVectorEnv
 __all__ = ["SerialVectorEnv"]
 
 
-class SerialVectorEnv(LaneVectorEnv):
+class SerialVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
     """A batch of environments of this process, the reference that every other executor agrees with.
 
     >>> from ludus.envs.teaching.grid_world import GridWorld
@@ -72,7 +72,7 @@ class SerialVectorEnv(LaneVectorEnv):
 
     def reset(
         self, *, seed: Seed | Sequence[Seed | None] | None = None, options: Options | None = None
-    ) -> tuple[Any, Info]:
+    ) -> tuple[ObsT_co, Info]:
         """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`."""
         self._check_open("reset")
         mask, rest = self.reset_mask(options)
@@ -93,7 +93,7 @@ class SerialVectorEnv(LaneVectorEnv):
         for place in places:
             yield place, self._lanes[place].reset(seeds[place], options)
 
-    def step(self, action: object) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT_co]:
         """Advance every lane; ended lanes are reset as the autoreset mode says."""
         self._check_open("step")
         self._check_begun("step")
@@ -101,7 +101,7 @@ class SerialVectorEnv(LaneVectorEnv):
             self._check_under_way("step", np.flatnonzero(self._ended))
         return self._stepped(dict(enumerate(self._actions(action))))
 
-    def _stepped(self, actions: dict[int, object]) -> Step[object]:
+    def _stepped(self, actions: dict[int, object]) -> Step[ObsT_co]:
         infos: Info = {}
         last, earned, ends, cuts = self._last, list[float](), list[bool](), list[bool]()
         add_reward, add_end, add_cut = earned.append, ends.append, cuts.append
@@ -124,7 +124,7 @@ class SerialVectorEnv(LaneVectorEnv):
         for place, action in actions.items():
             yield place, self._lanes[place].step(action)
 
-    def step_masked(self, action: object, mask: npt.NDArray[np.bool_]) -> Step[Any]:
+    def step_masked(self, action: ActT, mask: npt.NDArray[np.bool_]) -> Step[ObsT_co]:
         """Advance the lanes of the mask; the others stay as they are."""
         if self.lane_mask(mask).all():
             return self.step(action)
@@ -137,7 +137,7 @@ class SerialVectorEnv(LaneVectorEnv):
         self._terminated[~mask] = self._truncated[~mask] = False
         return self._stepped(actions)
 
-    def autoreset(self, mask: npt.NDArray[np.bool_]) -> tuple[Any, Info]:
+    def autoreset(self, mask: npt.NDArray[np.bool_]) -> tuple[ObsT_co, Info]:
         """Begin the next episode in the lanes of the mask, as planned."""
         self._check_open("autoreset")
         if not self.lane_mask(mask).all():  # all of them may begin so
@@ -155,7 +155,7 @@ class SerialVectorEnv(LaneVectorEnv):
         for place in places:
             yield place, self._lanes[place].begin()
 
-    def _stacked(self) -> object:
+    def _stacked(self) -> ObsT_co:
         self._observations = self.single_observation_space.concatenate(self._last, self._observations)
         return deepcopy(self._observations) if self.copy else self._observations
 
@@ -207,7 +207,7 @@ class SerialVectorEnv(LaneVectorEnv):
         for lane, state in zip(self._lanes, states, strict=True):
             lane.take(state)
 
-    def fork(self, lanes: Sequence[int] | Array) -> "SerialVectorEnv":
+    def fork(self, lanes: Sequence[int] | Array) -> "SerialVectorEnv[ObsT_co, ActT]":
         """A new batch whose lane `j` goes on from where lane `lanes[j]` is; each lane is made anew and restored."""
         self._check_open("fork")
         chosen = [int(lane) for lane in self._forked_lanes(lanes)]
@@ -240,6 +240,6 @@ class SerialVectorEnv(LaneVectorEnv):
         columns = [np.array(column) for column in zip(*(one[3] for one in states), strict=True)]
         self._take(([one[1] for one in states], [one[2] for one in states], *columns))
 
-    def _alike(self, makers: list[Maker]) -> "SerialVectorEnv":
+    def _alike(self, makers: list[Maker]) -> "SerialVectorEnv[ObsT_co, ActT]":
         """A batch of other lanes that is run as this one is."""
         return SerialVectorEnv(makers, autoreset_mode=self._mode, copy=self.copy, episodes=self.episodes)

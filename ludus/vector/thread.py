@@ -8,6 +8,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from ludus.core import AutoresetMode, EpisodePlan, Info
+from ludus.core.env import ActT, ObsT_co
 from ludus.core.options import Options
 from ludus.errors import ClosedEnvironment, InvalidArgument, shorten
 from ludus.vector.lane import Lane, LaneStep, Maker
@@ -24,7 +25,7 @@ Done = SimpleQueue[tuple[int, int, list[Result]]]
 """The stamp of the call, the number of the thread, and what each lane gave."""
 
 
-class ThreadVectorEnv(SerialVectorEnv):
+class ThreadVectorEnv(SerialVectorEnv[ObsT_co, ActT]):
     """A batch whose lanes are split over `num_threads` threads; a lane is always stepped by the same one.
 
     Histories are those of the serial executor. Where a lane raises, the others still make their step, and then the
@@ -134,7 +135,7 @@ class ThreadVectorEnv(SerialVectorEnv):
                 thread.join()
         super().close_extras(**kwargs)
 
-    def _alike(self, makers: list[Maker]) -> "ThreadVectorEnv":
+    def _alike(self, makers: list[Maker]) -> "ThreadVectorEnv[ObsT_co, ActT]":
         return ThreadVectorEnv(
             makers,
             autoreset_mode=self._mode,

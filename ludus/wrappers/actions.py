@@ -1,10 +1,11 @@
 """Actions in another form."""
 
 from collections.abc import Callable
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from ludus.core import Env
+from ludus.core import Env, VectorEnv
 from ludus.core.env import ActT, ObsT
 from ludus.core.wrapper import WrapActT
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, shorten
@@ -14,6 +15,10 @@ from ludus.wrappers.rescale import rescaling
 from ludus.wrappers.transform import ActionTransform
 
 __all__ = ["ClipAction", "RescaleAction", "TransformAction"]
+
+
+SeenT = TypeVar("SeenT")
+DoneT = TypeVar("DoneT")
 
 
 class TransformAction(ActionTransform[ObsT, WrapActT, ActT]):
@@ -30,10 +35,30 @@ class TransformAction(ActionTransform[ObsT, WrapActT, ActT]):
 
     lane_fields = ()
 
+    @overload
+    def __init__(
+        self: "TransformAction[SeenT, Any, DoneT]",
+        env: VectorEnv[SeenT, DoneT],
+        func: Callable[[Any], object],
+        action_space: Space[object] | None = None,
+        *,
+        vectorized: bool = False,
+    ) -> None: ...
+
+    @overload
     def __init__(
         self,
         env: Env[ObsT, ActT],
-        func: Callable[[WrapActT], ActT],
+        func: Callable[[WrapActT], object],
+        action_space: Space[object] | None = None,
+        *,
+        vectorized: bool = False,
+    ) -> None: ...
+
+    def __init__(
+        self,
+        env: Env[ObsT, ActT],
+        func: Callable[[Any], Any],
         action_space: Space[object] | None = None,
         *,
         vectorized: bool = False,

@@ -27,8 +27,8 @@ class RunningMeanStd:
     """
 
     def __init__(self, epsilon: float = 1e-4, shape: tuple[int, ...] = (), dtype: npt.DTypeLike = np.float64) -> None:
-        self.mean: float | Array = np.zeros(shape, dtype=dtype) if shape else 0.0
-        self.var: float | Array = np.ones(shape, dtype=dtype) if shape else 1.0
+        self.mean: Any = np.zeros(shape, dtype=dtype) if shape else 0.0  # arrays of that shape, floats for ()
+        self.var: Any = np.ones(shape, dtype=dtype) if shape else 1.0
         self.count: float = epsilon
 
     def update(self, x: Array) -> None:

@@ -1,6 +1,7 @@
 """Opponents that are policies: every player but one is moved by a function, in one environment or in a batch."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class PlayAgainst(Steered[ObsT, ActT, ObsT, ActT]):
 
     lane_fields = ()
 
-    def __init__(self, env: Env[ObsT, ActT], policy: Callable[[ObsT, Info], ActT], seat: int = 0) -> None:
+    def __init__(self, env: Env[ObsT, ActT], policy: Callable[[ObsT, Info], Any], seat: int = 0) -> None:
         super().__init__(env)
         if not callable(policy):
             raise InvalidType(f"PlayAgainst policy: expected a function, got {shorten(policy)}")

@@ -473,6 +473,10 @@ def own_batch() -> int:
     recorded = RecordEpisodeStatistics(envs)
     envs.reset(seed=[0, 1])
     recorded.reset(seed=0)
+    walks = SerialVectorEnv[Row, list[int]]([Walk, Walk])
+    assert_type(TimeLimit(walks, 3).reset(seed=0)[0], Row)
+    assert_type(walks.step([1, 0]), Step[Row])
+    assert_type(SerialVectorEnv([Walk]).reset(seed=0)[0], Any)
     step = recorded.step([1, 1])
     ended = [bool(one) for one in step.done]
     envs.close()
@@ -499,7 +503,11 @@ def transformed() -> float:
     done.reset(seed=0)
     assert_type(done.step("01"), Step[Row])
     assert_type(DtypeObservation(Walk(), np.float64).reset()[0], npt.NDArray[Any])
-    answers = PlayAgainst[Row, int](Walk(), lambda row, info: int(row[0]))
+    answers = PlayAgainst(Walk(), _first)
+    assert_type(answers, PlayAgainst[Row, int])
+    several = TransformAction(ludus.make_vec(Walk, 2, executor="serial"), _first_lane)
+    several.reset(seed=0)
+    assert_type(several.step([1, 0]), Step[Row])
     assert_type(answers.env, Env[Row, int])
     sums = Sums()
     watched = Watched(Doubled(sums), 1)
@@ -515,6 +523,14 @@ def _costly(env: Env[Row, int]) -> Costly:
 
 def _text(question: Question) -> str:
     return question.text
+
+
+def _first(row: Row, info: Info) -> np.int64:
+    return np.int64(row[0])
+
+
+def _first_lane(action: int) -> np.int64:
+    return np.int64(1 - action)
 
 
 def _last(digits: str) -> int:
