@@ -32,6 +32,8 @@ NAMED = re.compile(r"(?<![\w.:/])([^\W\d][\w.]*):[^\W\d]")
 """A text, or a part of one, that names code as `module:Name`."""
 LOADED = re.compile(r"(?<![\w.:/])([^\W\d][\w.]*):(?!//)")
 """The same to whoever loads it: what comes after the colon is looked at when the module is imported already."""
+TIME = re.compile(r"[\d:.\s]*")
+JSON = ("{", "[", '"')
 ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 PLACE = re.compile(r"[/~\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\]|\S*[/\\]\S*\Z|.*(?:://|\.\.[/\\])", re.DOTALL)
 """A text that begins as the path of a file does, is one by itself, or has an address in it."""
@@ -168,12 +170,20 @@ def _environment(entry_point: Any, arguments: dict[str, object]) -> Iterator[Aut
         yield BUILT_IN
     else:  # code of ours that runs what its arguments name
         yield Author("third-party", (adapted_by(module) or MODULE,))
-        yield from (_located(_top(one), None) for one in _named_in(arguments, LOADED))
+        yield from (_located(_top(one), None) for one in [*_named_in(arguments, LOADED), *_split_in(arguments)])
 
 
 def _named_in(arguments: object, pattern: re.Pattern[str] = NAMED) -> list[str]:
     """The modules that arguments name as `module:Name`, however deep, by themselves or inside text such as JSON."""
     return [module for text in _texts(arguments) for module in pattern.findall(text)]
+
+
+def _split_in(arguments: object) -> list[str]:
+    """What comes before the colon to whoever splits a text there: Python imports names that no program could write."""
+    split = [one.partition(":") for one in _texts(arguments) if not one.lstrip().startswith(JSON)]
+    return [
+        name for name, colon, rest in split if colon and not rest.startswith("//") and not TIME.fullmatch(name + rest)
+    ]
 
 
 def _texts(arguments: object) -> list[str]:
@@ -203,7 +213,7 @@ def _is_text(one: object) -> TypeGuard[str | os.PathLike[str]]:
 
 def _decoded(text: str) -> object:
     """What a text says to whoever reads it as JSON; None where that is nothing else than it looks like."""
-    if text.lstrip()[:1] not in ("{", "[", '"'):
+    if not text.lstrip().startswith(JSON):
         return None
     try:
         return json.loads(text)

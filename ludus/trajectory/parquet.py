@@ -8,18 +8,19 @@ both files under `ludus`, as JSON. Texts are texts, other values JSON.
 """
 
 import json
+import math
 import os
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import msgspec
 import numpy as np
 
 from ludus.core.foreign_file import open_foreign_file
-from ludus.errors import LudusError, MissingExtra, TrajectoryError
+from ludus.errors import LudusError, MissingExtra, TrajectoryError, shorten
 from ludus.spaces import Space, Text
 from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_list
@@ -29,6 +30,7 @@ from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.event import Data
 from ludus.trajectory.header import RunHeader, read_header
 from ludus.trajectory.imported_episode import ImportedEpisode, write_imported
+from ludus.trajectory.parquet_pages import check_pages
 from ludus.trajectory.run import Run
 from ludus.trajectory.tracker import outcome_of
 from ludus.trajectory.values import ValueColumns
@@ -39,7 +41,13 @@ EPISODES, STEPS, HEADER = "episodes.parquet", "steps.parquet", b"ludus"
 GROUP_STEPS = 1 << 16
 """From how many steps on a group of rows is written."""
 GROUP_EPISODES = 1 << 10
-"""How many rows of episodes are read at a time."""
+"""How many rows of episodes are read at a time, at most."""
+TEXTS = ("string", "large_string")
+DICTIONARY = "dictionary<"
+"""Arrow's types of texts, and how that of those that are kept once begins."""
+MAX_OPTIONS_CHARS = 1 << 20
+BATCH_BYTES = 1 << 26
+"""How much is read at a time, at most, but for a page that is larger."""
 FINAL = "final_"
 
 
@@ -146,24 +154,19 @@ def from_parquet(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -
     """Write a run from what `to_parquet` wrote; how many episodes it has. Needs the extra `parquet`."""
     parquet = _package("pyarrow.parquet")
     try:
-        # A file of Python's: Arrow itself would wait for whoever writes into a pipe.
-        steps, episodes = (parquet.ParquetFile(open_foreign_file(Path(folder, name))) for name in (STEPS, EPISODES))
-        held: dict[bytes, bytes] = steps.schema_arrow.metadata or {}
-        data = held.get(HEADER)
-        if data is None:
-            raise TrajectoryError("expected the header of a run in its metadata, got none")
-        header = _alone(read_header(data))
-        return write_imported(path, header, _Reader(header, steps).episodes(_rows(episodes)))
+        # Files of Python's: Arrow itself would wait for whoever writes into a pipe.
+        with open_foreign_file(Path(folder, STEPS)) as steps, open_foreign_file(Path(folder, EPISODES)) as episodes:
+            held: dict[bytes, bytes] = parquet.read_schema(steps).metadata or {}
+            data = held.get(HEADER)
+            if data is None:
+                raise TrajectoryError("expected the header of a run in its metadata, got none")
+            header = _alone(read_header(data))
+            reader = _Reader(header, steps, parquet)
+            return write_imported(path, header, reader.episodes(reader.rows(episodes)))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
         if isinstance(error, MissingExtra):
             raise
-        raise TrajectoryError(f"{folder}: expected a run as Parquet, got {error}") from error
-
-
-def _rows(table: Any) -> Iterator[Data]:
-    """Rows by and by: a file of kilobytes may have billions that are equal."""
-    for batch in table.iter_batches(batch_size=GROUP_EPISODES):
-        yield from batch.to_pylist()
+        raise TrajectoryError(f"{folder}: expected a run as Parquet, got {shorten(str(error), 300)}") from error
 
 
 def _alone(header: RunHeader) -> RunHeader:
@@ -176,10 +179,37 @@ def _alone(header: RunHeader) -> RunHeader:
 
 
 class _Reader:
-    def __init__(self, header: RunHeader, steps: Any) -> None:
-        self.steps, self.full = steps, header.level == "full"
+    """Reads steps and episodes as they come, and no more at a time than may be."""
+
+    def __init__(self, header: RunHeader, steps: BinaryIO, parquet: Any) -> None:
+        self.full, self._parquet = header.level == "full", parquet
         self.observed = ValueColumns(header.space("observation"), "observation", None)
         self.acted = ValueColumns(header.space("action"), "action", None)
+        self._widths, self._row_bytes = dict[str, int](), 1
+        for columns in (self.observed, self.acted):
+            for name, space in zip(columns.names, columns.leaf_spaces, strict=True):
+                shape = getattr(space, "shape", None) or ()
+                self._widths[name] = self._widths[FINAL + name] = math.prod(shape)
+                self._row_bytes += math.prod(shape) * getattr(getattr(space, "dtype", None), "itemsize", 8)
+        self._steps = self._opened(steps, GROUP_STEPS)
+
+    def _opened(self, file: BinaryIO, most_rows: int) -> Iterator[Any]:
+        """Batches of rows, each of bounded size; texts as a dictionary, in which those that are equal are one."""
+        first = self._parquet.ParquetFile(file)
+        texts = [one.name for one in first.schema_arrow if str(one.type) in TEXTS]
+        for one in first.schema_arrow:
+            if not _is_known(one.type):
+                raise TrajectoryError(f"{one.name}: expected numbers, texts or lists of numbers, got {one.type}")
+        row_bytes = self._row_bytes + check_pages(file, first.metadata, self._widths)
+        table = self._parquet.ParquetFile(file, metadata=first.metadata, read_dictionary=texts)
+        return table.iter_batches(batch_size=max(1, min(most_rows, int(BATCH_BYTES / row_bytes))))
+
+    def rows(self, file: BinaryIO) -> Iterator[Data]:
+        """Rows by and by: a file of kilobytes may have billions that are equal."""
+        for batch in self._opened(file, GROUP_EPISODES):
+            columns = {name: batch.column(name) for name in batch.schema.names}
+            for place in range(batch.num_rows):
+                yield {name: column[place].as_py() for name, column in columns.items()}
 
     def episodes(self, rows: Iterator[Data]) -> Iterator[ImportedEpisode]:
         """Each row with the steps that are next: they are in the same order."""
@@ -197,8 +227,10 @@ class _Reader:
             yield self._episode(row, own)
 
     def _batches(self) -> Iterator[Data]:
-        for batch in self.steps.iter_batches(batch_size=GROUP_STEPS):
-            yield {name: self._column(name, batch.column(name)) for name in batch.schema.names}
+        for batch in self._steps:
+            for begin, end in _parts(batch):
+                part = batch.slice(begin, end - begin)
+                yield {name: self._column(name, part.column(name)) for name in part.schema.names}
         raise TrajectoryError("steps: expected those of all episodes, got fewer")
 
     def _column(self, name: str, column: Any) -> Any:
@@ -207,7 +239,7 @@ class _Reader:
         if space is None:
             return column.to_numpy(zero_copy_only=False) if hasattr(column.type, "bit_width") else column.to_pylist()
         if not hasattr(space, "dtype") or isinstance(space, Text) or space.dtype is None:
-            rows = column.to_pylist()
+            rows = _texts(column)
             return rows if isinstance(space, Text) else [json.loads(one) for one in rows]
         flat = column.flatten() if space.shape else column
         return flat.to_numpy(zero_copy_only=False).astype(space.dtype).reshape(len(column), *(space.shape or ()))
@@ -226,6 +258,10 @@ class _Reader:
             observations = self.observed.split(self.observed.many(seen), row["length"] + 1)
         actions = self.acted.many({name: own[name] for name in self.acted.names})
         options = row["options"]
+        if options is not None and len(options) > MAX_OPTIONS_CHARS:
+            raise TrajectoryError(
+                f"options of episode {row['episode']}: expected at most {MAX_OPTIONS_CHARS} characters"
+            )
         try:
             read = None if options is None else decode_value(json.loads(options), "options")
         except LudusError as error:
@@ -248,11 +284,50 @@ class _Reader:
         return np.asarray(value, space.dtype).reshape(1, *space.shape)
 
 
+def _is_known(kind: Any) -> bool:
+    """Whether a column of this type is one of those that `to_parquet` writes: texts in lists would be unfolded."""
+    if str(kind) in (*TEXTS, "null"):
+        return True
+    inner = getattr(kind, "value_type", kind)
+    if str(kind).startswith(DICTIONARY):
+        return str(inner) in TEXTS
+    return hasattr(inner, "bit_width") and not str(inner).startswith(DICTIONARY)
+
+
+def _texts(column: Any) -> list[str]:
+    """The texts of a column; those that are equal are one."""
+    known = column.dictionary.to_pylist()
+    return [known[place] for place in column.indices.to_pylist()]
+
+
+def _parts(batch: Any) -> Iterator[tuple[int, int]]:
+    """A batch in parts, none of which has more text than a member of a run may."""
+    sizes = np.zeros(batch.num_rows, np.int64)
+    for column in batch.columns:
+        if hasattr(column, "dictionary"):
+            known = np.array([len(one) for one in column.dictionary.to_pylist()], np.int64)
+            sizes += known[column.indices.to_numpy(zero_copy_only=False)]
+    ends, begin = np.cumsum(sizes), 0
+    while begin < batch.num_rows:
+        spent = int(ends[begin - 1]) if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, spent + MEMBER_LIMIT_BYTES, "right")))
+        yield begin, end
+        begin = end
+
+
 def _check_size(row: Data, waiting: Data) -> None:
     """Whether steps of an episode that are not all there yet are more than one member of a run may hold."""
-    size = sum(getattr(column, "nbytes", len(column)) for column in waiting.values())
+    size = sum(_size(column) for column in waiting.values())
     if len(waiting["episode"]) < row["length"] and size > MEMBER_LIMIT_BYTES:
         raise TrajectoryError(f"episode {row['episode']}: expected at most {MEMBER_LIMIT_BYTES} bytes, got more")
+
+
+def _size(column: Any) -> int:
+    """Bytes of an array; of plain values, those of their texts."""
+    if not isinstance(column, list):
+        return int(column.nbytes)
+    rows = cast("list[object]", column)
+    return sum(len(one) if isinstance(one, str) else 1 for one in rows)
 
 
 def _joined(a: Any, b: Any) -> Array | list[Any]:

@@ -190,8 +190,11 @@ ESCAPED = """{"id": "X-v0", "entry_point": "os\\u003asystem", "kwargs": {"comman
 
 
 @pytest.mark.parametrize(
-    "wrong", [ESCAPED, f" {ESCAPED}", json.dumps(ESCAPED), [ESCAPED], ESCAPED[:-1], "os: system", "os:1-v0", "ōs:x"]
-)
+    "wrong",
+    [ESCAPED, f" {ESCAPED}", json.dumps(ESCAPED), [ESCAPED], ESCAPED[:-1], "os: system", "os:1-v0", "ōs:x",
+     "3d:Maze-v0", "2048:Maze-v0", "maze-:Maze-v0", "maze :Maze-v0", "maze':Maze-v0", '{"entry_point": "3d:Maze"}',
+     {"additional_wrappers": [{"entry_point": "maze+:Maze"}]}],
+)  # fmt: skip
 def test_code_that_is_written_so_that_only_its_reader_knows_it_is_seen(wrong):
     """A colon as `\\u003a` in the JSON of Gymnasium's spec, named by a run, ran a command of whoever wrote it."""
     known = ludus.spec("gymnasium/CartPole-v1")

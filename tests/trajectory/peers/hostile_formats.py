@@ -165,6 +165,36 @@ def parquet() -> None:
         refused(from_parquet, folder, name, why)
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MAX_GROWN_MIB << 10, name
     assert from_parquet(whole, FOLDER / "whole-parquet.ludus") == 3
+    unfolding(whole)
+
+
+def unfolding(whole: Path) -> None:
+    """Texts and lists that lie in kilobytes and unfold to gigabytes."""
+    episodes, steps = (pq.read_table(whole / f"{name}.parquet") for name in ("episodes", "steps"))
+    long = '"' + "a" * (16 << 20) + '"'
+    numbers = pa.array([np.zeros(1 << 27, np.uint8)], pa.list_(pa.uint8()))
+    first, rows = steps.slice(0, 1), steps.take(pa.array(np.zeros(1 << 10, np.int64)))
+    same = episodes.take(pa.array(np.zeros(1 << 10, np.int64)))
+    many = pa.DictionaryArray.from_arrays(pa.array(np.zeros(1 << 10, np.int32)), pa.array([long]))
+    listed = pa.ListArray.from_arrays(pa.array(np.arange(1025), pa.int32()), many)
+    for name, file, table, column, values, why in (
+        ("long text", "episodes", episodes, "options", pa.array([long * 20] * 3), "pages of at most"),
+        ("same text", "episodes", same, "options", many, "options of episode 0: expected at most"),
+        ("same last", "episodes", same, "final_observation", many, "expected a run"),
+        ("texts in lists", "episodes", same, "final_observation", listed, "numbers, texts or lists of numbers"),
+        ("list", "steps", first, "reward", numbers, "expected 1 values in each of 1 rows"),
+        ("list of one space", "steps", first, "observation", numbers, "expected 4 values in each of 1 rows"),
+        ("same action", "steps", rows, "action", many, "expected"),
+    ):
+        folder = copied(whole, name)
+        place = table.column_names.index(column)
+        changed = table.set_column(place, column, values).replace_schema_metadata(table.schema.metadata)
+        pq.write_table(changed, folder / f"{file}.parquet", compression="zstd")
+        assert (folder / f"{file}.parquet").stat().st_size < 1 << 20, name
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        refused(from_parquet, folder, name, why)
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        assert grown < MAX_GROWN_MIB << 10, f"{name}: {grown >> 10} MiB"
 
 
 def copied(folder: Path, name: str) -> Path:
