@@ -428,7 +428,7 @@ def test_many_simulations_are_one_search_by_a_seed():
 
 
 def test_a_search_beyond_its_deadline_ends_the_episode_as_nobodys_defeat(monkeypatch):
-    monkeypatch.setattr(opponents, "DEADLINE", -1.0)
+    monkeypatch.setattr(opponents, "SEARCH_DEADLINE_S", -1.0)
     env = OpenSpiel("tic_tac_toe", opponent="mcts", simulations=1100)
     env.reset(seed=0)
     step = env.step(OpenSpielAction(4))
