@@ -1,10 +1,13 @@
 """What a room below needs of one above is registered here, and loaded when it is first used. `import ludus` does it."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.core import EnvSpec
 from ludus.registry.extensions import Extensions, register_extensions
 from ludus.registry.libraries import Library, register_library
+
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
 
 __all__ = ["compose"]
 
@@ -21,7 +24,7 @@ def _gymnasium_spec(id: str) -> EnvSpec:
     return resolve(id)
 
 
-def _pages() -> list[Any]:
+def _pages() -> "list[BaseRoute]":
     from ludus.web.pages import routes  # a web server's packages are loaded by servers alone
 
     return list(routes())

@@ -1,9 +1,8 @@
 """Where the command line prints: results to `out`, everything else to `err`."""
 
 from collections.abc import Iterable
-from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
@@ -20,7 +19,7 @@ class CleanConsole(Console):
     maze]0;title ezam
     """
 
-    def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """As the console's; what is no character to be seen is left out of what is said."""
         for segment in super().render(renderable, options):
             if segment.control is None and not segment.text.isprintable():

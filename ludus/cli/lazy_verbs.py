@@ -1,5 +1,6 @@
 """Verbs that are loaded when they are called: `ludus serve` does not wait for what `ludus bench` imports."""
 
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -46,12 +47,12 @@ class LazyVerbs(Verbs):
     True
     """
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: object) -> list[str]:
         """Their names."""
         del ctx
         return list(VERBS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: object, cmd_name: str) -> Any:
         """A verb; None where there is none of that name."""
         del ctx
         if cmd_name not in VERBS:
@@ -64,7 +65,7 @@ class LazyVerbs(Verbs):
         return get_command(alone)
 
 
-def _verb(name: str) -> Any:
+def _verb(name: str) -> typer.Typer | Callable[..., object]:
     """What runs and shows environments; the rest is below, so that each list can be read."""
     match name:
         case "demo":
@@ -94,7 +95,7 @@ def _verb(name: str) -> Any:
     return verb
 
 
-def _maker_verb(name: str) -> Any:
+def _maker_verb(name: str) -> typer.Typer | Callable[..., object]:
     """What serves, makes, checks and publishes them."""
     match name:
         case "serve":

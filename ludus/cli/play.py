@@ -69,7 +69,7 @@ def keywords(arguments: list[str]) -> dict[str, Any]:
     return {name: _value(name, value) for name, _, value in pairs}
 
 
-def _value(name: str, text: str) -> Any:
+def _value(name: str, text: str) -> object:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

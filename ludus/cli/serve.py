@@ -127,7 +127,7 @@ def variables(words: list[str]) -> dict[str, str]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _given(**options: object) -> dict[str, Any]:
+def _given(**options: object) -> dict[str, object]:
     return {name: value for name, value in options.items() if value is not None}
 
 

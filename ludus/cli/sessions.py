@@ -62,7 +62,7 @@ class ServerAdmin:
         """What it answers, as JSON."""
         try:
             status, body = self._ask(method, path)
-            answer: Any = msgspec.json.decode(body)
+            answer: object = msgspec.json.decode(body)
         except (OSError, http.client.HTTPException, msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise ConnectionLost(f"{self.url}: expected a Ludus server, got {error}") from error
         if status == 200:

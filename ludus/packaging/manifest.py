@@ -288,7 +288,7 @@ def _needs(block: dict[str, Any]) -> ServiceResources:
 # --- files ---
 
 
-def _data(path: Path) -> dict[str, Any]:
+def _data(path: Path) -> dict[str, object]:
     kind = "TOML" if path.suffix == ".toml" else "YAML"
     try:
         content = read_foreign_file(path, MAX_MANIFEST_BYTES)

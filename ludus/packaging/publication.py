@@ -4,7 +4,8 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import msgspec
 
@@ -79,7 +80,7 @@ def push_image(tag: str, engine: EngineProgram, say: Callable[[str], object] | N
     engine.run("push", *engine.plain(tag), tag, say=say)
 
 
-def _hub() -> Any:
+def _hub() -> ModuleType:
     try:
         return import_module("huggingface_hub")
     except ImportError as error:

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -49,7 +48,7 @@ def _of_project(folder: Path) -> list[str]:
     if not path.is_file():
         return []
     try:
-        data: Any = read_foreign_toml(read_foreign_file(path))
+        data: object = read_foreign_toml(read_foreign_file(path))
         found: object = data.get("project", {}).get("dependencies", [])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, AttributeError) as error:
         raise InvalidSpec(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.errors import InvalidArgument, InvalidType, did_you_mean, listing, shorten
 from ludus.spaces.kinds import is_mapping
@@ -30,7 +30,7 @@ def given_by(
     """Put together `kwargs=…` and the other keywords; None in `own` stands for what was not passed."""
     if kwargs is None:
         return Given(env_kwargs, own, function)
-    given: Any = kwargs
+    given: object = kwargs
     if not is_mapping(given) or not all(isinstance(name, str) for name in given):
         raise InvalidType(f"kwargs: expected a dictionary of the environment's arguments, got {shorten(kwargs)}")
     twice = [name for name in kwargs if name in env_kwargs]

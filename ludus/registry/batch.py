@@ -57,7 +57,7 @@ class Batch:
         num_envs: int | None,
         given: Given,
         *,
-        limits: Mapping[str, Any],
+        limits: Mapping[str, object],
         each: Mapping[str, Sequence[object]],
         isolation: "str | Sandbox | None",
     ) -> Chosen:

@@ -1,9 +1,12 @@
 """What rooms above a server add to it: `ludus.composition` registers it here, and it is loaded when it is used."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ludus.errors import ServiceError
+
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
 
 __all__ = ["Extensions", "extensions", "register_extensions"]
 
@@ -11,7 +14,7 @@ __all__ = ["Extensions", "extensions", "register_extensions"]
 class Extensions(NamedTuple):
     """The rooms above, as far as a server uses them."""
 
-    pages: Callable[[], list[Any]]
+    pages: "Callable[[], list[BaseRoute]]"
     """The routes of the pages that a browser sees."""
     openenv_class: str
     """The entry point that makes an environment of a class that was written for OpenEnv."""

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from itertools import zip_longest
 from math import isfinite
-from typing import Any
 
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.rubrics.rubric import Rubric, RubricLike, Transition, named_parts, rubric_of
@@ -178,7 +177,7 @@ async def _raised(error: Exception) -> float:
     raise error
 
 
-def _weights(names: list[str], given: Any) -> dict[str, float]:
+def _weights(names: list[str], given: Mapping[str, object] | Iterable[object] | None) -> dict[str, float]:
     if given is None:
         return dict.fromkeys(names, 1.0 / len(names))
     if is_mapping(given):

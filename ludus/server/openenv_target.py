@@ -46,14 +46,14 @@ def is_openenv(found: Any) -> bool:
 def check_target(target: str) -> Any:
     """What `module:name` is, or an error now, where no request could be answered later."""
     try:
-        found: Any = load_entry_point(target)
+        found: object = load_entry_point(target)
     except LudusError:
         return None  # an id behind a module's name, or an error that whoever makes it tells better
     check_creator(target, found)
     return found
 
 
-def check_creator(target: str, found: Any, given: Collection[str] = ()) -> None:
+def check_creator(target: str, found: object, given: Collection[str] = ()) -> None:
     """Raise InvalidType for what is no environment, spec or function that may make one; nothing is called.
 
     `given` names the arguments that it gets in any case.
@@ -72,7 +72,7 @@ def check_creator(target: str, found: Any, given: Collection[str] = ()) -> None:
         )
 
 
-def needs_arguments(creator: Callable[..., Any], given: Collection[str] = ()) -> bool:
+def needs_arguments(creator: Callable[..., object], given: Collection[str] = ()) -> bool:
     """Whether it cannot be called without arguments beside those `given`, or does not tell.
 
     >>> needs_arguments(lambda size: size), needs_arguments(lambda size=3: size)

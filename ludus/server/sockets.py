@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
 
 from starlette.types import Receive, Scope, Send
 from websockets.asyncio.client import ClientConnection, unix_connect
@@ -66,7 +65,7 @@ async def _connected(path: str, scope: Scope, most: int) -> ClientConnection:
         for name, value in passed_headers(scope, OWN)
         if not name.startswith(b"sec-websocket")
     ]
-    options: dict[str, Any] = {
+    options: dict[str, object] = {
         "compression": None,
         "max_size": most,
         "ping_interval": None,

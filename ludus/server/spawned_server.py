@@ -60,7 +60,7 @@ def _check_importable(targets: Sequence[object]) -> None:
             )
 
 
-def _read_job(file: "_Exactly") -> tuple[Sequence[Any], ServerConfig]:
+def _read_job(file: "_Exactly") -> tuple[Sequence[object], ServerConfig]:
     """The other end, in the new program."""
     path, *job = pickle.loads(file.read(int.from_bytes(file.read(8), "big")))  # noqa: S301  (our parent wrote it)
     sys.path[:] = path

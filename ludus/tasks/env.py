@@ -36,7 +36,7 @@ from ludus.tools.outcome import failed, succeeded
 
 __all__ = ["TaskEnv", "TaskState"]
 
-LONGEST_DIFF = 20_000
+MAX_DIFF_CHARS = 20_000
 """Characters of a diff in the state."""
 BESIDE = ("run.ludus", "result.json")
 """What a runner may put into a run's folder before the run begins."""
@@ -290,7 +290,7 @@ class TaskEnv(Drawn, TaskTools):
     def _told(self, observation: ToolOutcome, reward: float, ends: Outcome | None) -> Step[ToolOutcome]:
         state = self.state or TaskState()
         state.step, state.best_validation = self._budget.steps, self._ladder.best
-        state.diff = "\n".join(one.text or f"{one.path}: {one.size}" for one in self.changes)[:LONGEST_DIFF]
+        state.diff = "\n".join(one.text or f"{one.path}: {one.size}" for one in self.changes)[:MAX_DIFF_CHARS]
         info = self._info()
         if ends is None or self._score is None:
             return Step(observation, reward, False, False, info)

@@ -32,7 +32,7 @@ from ludus.tasks.step_timing import StepTiming
 
 __all__ = ["TaskWorkspace"]
 
-OUTPUT = 32 << 10
+MAX_OUTPUT_BYTES = 32 << 10
 """Bytes of a command's output that are kept: the beginning and the end."""
 MAX_NAMES = 200_000
 
@@ -150,7 +150,7 @@ class TaskWorkspace:
     def open(self, state: ShellState | None = None) -> None:
         """Open the shell, where another left off if `state` is its."""
         timeout = self.spec.timeouts_known.of("short")
-        self.session = self.sandbox.open_session(timeout=timeout, limit=OUTPUT, restart=True, state=state)
+        self.session = self.sandbox.open_session(timeout=timeout, limit=MAX_OUTPUT_BYTES, restart=True, state=state)
         self._before = Usage()
 
     @property

@@ -9,7 +9,7 @@ import pytest
 
 import ludus
 from ludus.core import Outcome
-from ludus.envs.open.openspiel import OpenSpiel, OpenSpielAction, OpenSpielArrays, opponents, visibility
+from ludus.envs.open.openspiel import OpenSpiel, OpenSpielAction, OpenSpielArrays, match, opponents
 from ludus.envs.open.openspiel.boards import LAYOUTS, board_of
 from ludus.envs.open.openspiel.engine import engine, game_names
 from ludus.envs.open.openspiel.match import PUBLIC
@@ -328,6 +328,7 @@ def test_what_is_no_action_is_refused_and_changes_nothing(action):
         ({"game": "crossword"}, "whose moves are only structures"),
         ({"game": "misere"}, r"misere: expected some of its parameters \['game'\], got none"),
         ({"game": "misere", "game_params": {"game": "kun_poker"}}, "did you mean 'kuhn_poker'"),
+        ({"game": "misere", "game_params": {"game": 5}}, "expected a game like 'kuhn_poker', got 5"),
         ({"game": "go", "board_sise": 9}, "did you mean 'board_size'"),
         ({"game": "go", "board_size": "9"}, "go board_size: expected int, like 19, got '9'"),
         ({"game": "go", "board_size": 2**40}, "expected int"),
@@ -405,7 +406,7 @@ def test_what_others_did_is_told_only_where_the_game_shows_it():
 
 @pytest.mark.parametrize("game", sorted(PUBLIC))
 def test_games_that_need_not_be_looked_into_show_all_that_is_done(game, monkeypatch):
-    monkeypatch.setattr(visibility, "PUBLIC", frozenset())
+    monkeypatch.setattr(match, "PUBLIC", frozenset())
     rng = np.random.default_rng(0)
     for _ in range(20):
         position = Position(game, {})
@@ -413,7 +414,7 @@ def test_games_that_need_not_be_looked_into_show_all_that_is_done(game, monkeypa
             chance = position.player < 0
             legal = [one for one, _ in position.state.chance_outcomes()] if chance else position.legal(position.player)
             action = legal[int(rng.integers(len(legal)))]
-            assert chance or visibility.is_seen(position, action, (position.player + 1) % 2)
+            assert chance or match.is_seen(position, action, (position.player + 1) % 2)
             position.apply(action)
 
 
@@ -428,7 +429,7 @@ def test_many_simulations_are_one_search_by_a_seed():
 
 
 def test_a_search_beyond_its_deadline_ends_the_episode_as_nobodys_defeat(monkeypatch):
-    monkeypatch.setattr(opponents, "DEADLINE", -1.0)
+    monkeypatch.setattr(opponents, "SEARCH_DEADLINE_S", -1.0)
     env = OpenSpiel("tic_tac_toe", opponent="mcts", simulations=1100)
     env.reset(seed=0)
     step = env.step(OpenSpielAction(4))

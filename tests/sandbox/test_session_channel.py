@@ -141,13 +141,13 @@ def test_an_agent_that_does_not_greet_is_an_error_with_the_reason(program, match
 
 
 def test_an_agent_that_never_greets_is_given_up(monkeypatch):
-    monkeypatch.setattr(linking, "START", 0.3)
+    monkeypatch.setattr(linking, "START_TIMEOUT_S", 0.3)
     with pytest.raises(SandboxError, match="does not answer"):
         ShellSession(Liar("os.read(3, 1)"))
 
 
 def test_an_agent_that_falls_silent_is_given_up(monkeypatch):
-    monkeypatch.setattr(linking, "SILENCE", 0.3)
+    monkeypatch.setattr(linking, "SILENCE_TIMEOUT_S", 0.3)
     with ShellSession(Liar(GREETED + WAITS)) as session:
         result = session.run("true", timeout=1e9)
         assert result.lost
@@ -155,7 +155,7 @@ def test_an_agent_that_falls_silent_is_given_up(monkeypatch):
 
 
 def test_an_agent_that_stops_reading_is_given_up(monkeypatch):
-    monkeypatch.setattr(linking, "SILENCE", 0.3)
+    monkeypatch.setattr(linking, "SILENCE_TIMEOUT_S", 0.3)
     program = "say(frame(ready)); import signal; signal.pause()"
     with ShellSession(Liar(program)) as session:
         assert "does not answer" in session.run("true", input=bytes(4 << 20)).note

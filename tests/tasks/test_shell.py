@@ -18,7 +18,7 @@ def test_heredocs_binary_output_prompts_and_long_lines_behave(env):
     prompt = shell(env, "read -p 'name? ' name; echo got:$name; python3 -c 'input()' 2>&1 | tail -1")
     assert prompt.observation.result.endswith("got:\nEOFError: EOF when reading a line\n")
     long = shell(env, "head -c 3000000 /dev/zero | tr '\\0' x; echo end")
-    assert len(long.observation.result) < workspace.OUTPUT + 200
+    assert len(long.observation.result) < workspace.MAX_OUTPUT_BYTES + 200
     assert "bytes dropped]" in long.observation.result
     assert long.observation.result.endswith("end\n")
 

@@ -5,7 +5,7 @@ it to the fields as it reads, and what is left open is only measured for depth. 
 which reads the same text as plain data and says what is wrong with it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from keyword import iskeyword
@@ -20,6 +20,7 @@ from ludus.spaces.compiled import Construct
 from ludus.spaces.container_fields import ListField
 from ludus.spaces.field_types import FieldType, SpaceField
 from ludus.spaces.json import MAX_DEPTH, Json
+from ludus.spaces.kinds import is_list
 from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, NoneField, StrField
 from ludus.spaces.union_field import UnionField
 
@@ -270,8 +271,9 @@ class _Depth:
         for _ in range(MAX_DEPTH + 1):
             if CONTAINERS.isdisjoint(map(type, level)):
                 return x
-            inner = [one for one in level if type(one) in CONTAINERS]
-            level = [*chain.from_iterable(one if type(one) is list else one.values() for one in inner)]
+            inner: list[Any] = [one for one in level if type(one) in CONTAINERS]
+            parts: Iterator[Any] = (one if is_list(one) else one.values() for one in inner)
+            level = [*chain.from_iterable(parts)]
             self.most = max(self.most, len(level)) if len(level) > MANY_VALUES else self.most
         raise ValueError
 

@@ -33,6 +33,7 @@ from ludus.errors import (
 )
 from ludus.remote.codec import EnvCodec
 from ludus.spaces import Record, Space
+from ludus.spaces.kinds import is_dict
 from ludus.spaces.model_binding import bind_models
 from ludus.spaces.space import Violation
 from ludus.wire import decode_value
@@ -60,7 +61,7 @@ APART = ("done", "reward")
 OF_TOOLS = ("CallToolObservation", "ListToolsObservation")
 """Titles of observations that answer calls, in environments of MCP tools."""
 MAX_SEED = 2**63 - 1
-LACKING: dict[type[Any], tuple[type[Exception], str]] = {
+LACKING: dict[object, tuple[type[Exception], str]] = {
     RenderRequest: (RenderError, "render: expected a server of Ludus, got one of OpenEnv, which has no pictures"),
     SnapshotRequest: (SnapshotError, "snapshot: expected a server of Ludus, got one of OpenEnv, which has none"),
     RestoreRequest: (SnapshotError, "restore: expected a server of Ludus, got one of OpenEnv, which has none"),
@@ -82,7 +83,7 @@ def open_openenv(opening: ConnectionConfig) -> Flow[tuple["OpenEnvRequests", "Op
     refused = denied(status, schema, terms.where)
     if refused is not None:
         raise refused
-    if status != 200 or not isinstance(schema, dict) or "action" not in schema:
+    if status != 200 or not is_dict(schema) or "action" not in schema:
         raise ConnectionLost(f"{terms.where}: expected a server of Ludus or of OpenEnv, got neither (HTTP {status})")
     _, metadata = yield from session.fetch("GET", "/metadata")
     try:
@@ -90,7 +91,7 @@ def open_openenv(opening: ConnectionConfig) -> Flow[tuple["OpenEnvRequests", "Op
     except BaseException:
         yield Operation("close")
         raise
-    codec = OpenEnvCodec(schema, metadata if isinstance(metadata, dict) else {}, opening.models)
+    codec = OpenEnvCodec(schema, metadata if is_dict(metadata) else {}, opening.models)
     session.name, session.decode = codec.name, codec.decoder.decode
     return OpenEnvRequests(session, codec.announced), codec
 
@@ -110,7 +111,7 @@ class OpenEnvCodec(EnvCodec):
         self.single_observation_space, self.single_action_space = self.observation_space, self.action_space
         self._acted: Any = schema.get("action")
         self._undecided = undecided(self._acted)
-        self._nested = isinstance(self._acted, dict) and "$defs" in self._acted
+        self._nested = is_dict(self._acted) and "$defs" in self._acted
         self._observed: Any = schema.get("observation")
         self.decoder = ReplyDecoder(self.observation_space)
         """Reads the text of an answer at once, where it is what it should be."""
@@ -157,12 +158,13 @@ class OpenEnvCodec(EnvCodec):
     def _open_fields(self, data: Any) -> bool:
         """Have the space take what came, in place, since it is the environment's, too; whether it can."""
         space = self.observation_space
-        if not isinstance(space, Record) or not isinstance(data, dict):
+        if not isinstance(space, Record) or not is_dict(data):
             return False
         here = data.keys() & space.fields
         wrong = {name: found for name in sorted(here) if (found := _problems(space, name, data[name]))}
         absent = [name for name in space.fields if name not in data and not space.defaults.get(name)]
-        fields = {name: {} if name in wrong else one for name, one in self._observed["properties"].items()}
+        known: dict[str, Any] = self._observed["properties"]
+        fields: dict[str, Any] = {name: {} if name in wrong else one for name, one in known.items()}
         schema = {**self._observed, "properties": {name: one for name, one in fields.items() if name not in absent}}
         opened = space_of(schema, without=APART)
         if not (wrong or absent) or not isinstance(opened, Record):
@@ -218,16 +220,18 @@ class OpenEnvRequests:
         """Whether the session is there, as far as is known."""
         return not self.lost and not self._session.closed
 
-    def ask(self, request: Any, kind: type[Any]) -> Flow[Any]:
+    def ask(self, request: object, kind: type[Any]) -> Flow[Any]:
         """The reply to a request, as a server of ours would give it."""
         del kind
         if self.lost:
             raise SessionLost(f"{self.lost}; reset() opens another session")
-        answer: Callable[[Any], Flow[Any]] | None = {
+        asked: object = type(request)
+        answers: dict[object, Callable[[Any], Flow[Any]]] = {
             StepRequest: self._step,
             ResetRequest: self._reset,
             StateRequest: self._state,
-        }.get(type(request))
+        }
+        answer = answers.get(asked)
         if answer is not None:
             try:
                 return (yield from answer(request))
@@ -240,7 +244,7 @@ class OpenEnvRequests:
             return ValueReply(self._seed)
         if isinstance(request, GetRequest | SetRequest):
             raise EnvError(f"{self.name}.{request.name}: {NO_ATTRIBUTES}")
-        error, message = LACKING.get(type(request), (EnvError, "expected a server of Ludus, got one of OpenEnv"))
+        error, message = LACKING.get(asked, (EnvError, "expected a server of Ludus, got one of OpenEnv"))
         raise error(f"{self.name}.{message}")
 
     def _reset(self, request: ResetRequest) -> Flow[ResetReply]:
@@ -310,7 +314,7 @@ def _problems(space: Record, name: str, value: Any) -> list[Violation]:
 def _observations(schema: dict[str, Any]) -> Space[Any]:
     """The space of observations: typed where resets and steps give the same, and all of its fields are known."""
     observed, first = schema.get("observation"), schema.get("reset_observation")
-    if isinstance(observed, dict) and observed.get("title") in OF_TOOLS:
+    if is_dict(observed) and observed.get("title") in OF_TOOLS:
         return space_of(None)  # what a call gives; a reset gives something else, and no schema says what
     space = space_of(observed, without=APART)
     if first is not None and first != observed and space_of(first, without=APART) != space:
@@ -322,9 +326,9 @@ def _observations(schema: dict[str, Any]) -> Space[Any]:
 
 def _info(reply: dict[str, Any]) -> Info:
     found = reply.get("info")
-    info: Info = dict(found) if isinstance(found, dict) else {}
+    info: Info = dict(found) if is_dict(found) else {}
     metadata = reply.get("metadata")
-    if isinstance(metadata, dict):
+    if is_dict(metadata):
         info["metadata"] = metadata
         told = metadata.get(OUTCOME)
         if OUTCOME not in info and isinstance(told, str) and told in {*Outcome}:  # others mean something else by it

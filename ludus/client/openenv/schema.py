@@ -5,13 +5,14 @@ from functools import lru_cache
 from keyword import iskeyword
 from math import nan
 from operator import is_
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal, Union, cast
 
 import msgspec
 
 from ludus.errors import LudusError
 from ludus.spaces import Record, Space
 from ludus.spaces.json import Json
+from ludus.spaces.kinds import is_dict, is_list
 
 __all__ = ["announced", "annotation_of", "space_of", "undecided", "with_nan", "without_nulls", "without_undecided"]
 
@@ -34,11 +35,11 @@ def space_of(schema: Any, *, without: tuple[str, ...] = ()) -> Space[Any]:
     >>> space_of({"type": "object", "additionalProperties": True})
     Json('object')
     """
-    if not isinstance(schema, dict):
+    if not is_dict(schema):
         return Json("object")
     try:
         model = _model(msgspec.json.encode(schema), without)
-        return Json("object", schema) if model is None else Record(model)
+        return Json("object", schema) if model is None else cast(Space[Any], Record(model))  # of a class made here
     except (LudusError, TypeError, ValueError, RecursionError):
         return Json("object", schema)
 
@@ -58,7 +59,7 @@ def without_nulls(value: Any, schema: Any) -> Any:
     >>> without_nulls({"x": [1.0, None]}, {"properties": {"x": {"type": "array", "items": {"type": "number"}}}})
     {'x': [1.0, 0.0]}
     """
-    return _Reader(schema).without_nulls(value, schema, MAX_DEPTH) if isinstance(schema, dict) else value
+    return _Reader(schema).without_nulls(value, schema, MAX_DEPTH) if is_dict(schema) else value
 
 
 def announced(value: Any, schema: Any) -> tuple[Any, dict[str, Any]]:
@@ -70,7 +71,7 @@ def announced(value: Any, schema: Any) -> tuple[Any, dict[str, Any]]:
     ({'x': 1}, {'double': 2})
     """
     more: dict[str, Any] = {}
-    if not isinstance(schema, dict):
+    if not is_dict(schema):
         return value, more
     return _Reader(schema).announced(value, schema, "", more, MAX_DEPTH), more
 
@@ -81,11 +82,11 @@ def undecided(schema: Any) -> frozenset[str]:
     >>> undecided({"properties": {"a": {}, "b": {"default": 1}, "c": {}}, "required": ["c"]})
     frozenset({'a'})
     """
-    fields: Any = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(fields, dict):
+    fields: Any = schema.get("properties") if is_dict(schema) else None
+    if not is_dict(fields):
         return frozenset()
     required: Any = schema.get("required")
-    required = required if isinstance(required, list) else ()
+    required = required if is_list(required) else ()
     return frozenset(name for name, one in fields.items() if name not in required and not _has_own_default(one))
 
 
@@ -96,7 +97,7 @@ def without_undecided(value: Any, schema: Any) -> Any:
     >>> without_undecided({"a": {"x": None}, "b": None}, {"properties": {"a": inner, "b": {}}, "required": ["b"]})
     {'a': {}, 'b': None}
     """
-    return _Reader(schema).without_undecided(value, schema, MAX_DEPTH) if isinstance(schema, dict) else value
+    return _Reader(schema).without_undecided(value, schema, MAX_DEPTH) if is_dict(schema) else value
 
 
 def with_nan(value: Any, data: Any, filled: Any) -> Any:
@@ -107,14 +108,16 @@ def with_nan(value: Any, data: Any, filled: Any) -> Any:
     """
     if data is None:
         return value if filled is None else nan
-    if data is filled or not isinstance(data, list | dict):
+    if data is filled:
         return value
-    if isinstance(data, list):
+    if is_list(data):
         return [with_nan(*one) for one in zip(value, data, filled, strict=True)]
+    if not is_dict(data):
+        return value
     for name, one in data.items():
         if one is not filled[name]:
-            new = with_nan(value[name] if isinstance(value, dict) else getattr(value, name), one, filled[name])
-            if isinstance(value, dict):
+            new = with_nan(value[name] if is_dict(value) else getattr(value, name), one, filled[name])
+            if is_dict(value):
                 value[name] = new
             else:
                 object.__setattr__(value, name, new)  # frozen or not
@@ -133,19 +136,19 @@ class _Reader:
 
     def __init__(self, root: dict[str, Any]) -> None:
         definitions: Any = root.get("$defs") or root.get("definitions")
-        self._definitions: dict[str, Any] = definitions if isinstance(definitions, dict) else {}
+        self._definitions: dict[str, Any] = definitions if is_dict(definitions) else {}
 
     def model(self, schema: Any, without: tuple[str, ...], depth: int) -> type | None:
         """A dataclass with the fields of an object; None where they are not known."""
         properties: Any = schema.get("properties")
-        fields: Any = properties.items() if isinstance(properties, dict) else ()
+        fields: Any = properties.items() if is_dict(properties) else ()
         known = {name: one for name, one in fields if name not in without}
         open_ended = schema.get("additionalProperties") not in (None, False)
         if not known or open_ended or len(known) > MAX_FIELDS or depth <= 0:
             return None
         if not all(_is_name(name) for name in known):
             return None
-        required = schema.get("required") or []
+        required: Any = schema.get("required") or []
         ordered = sorted(known, key=lambda name: _has_default(name, known[name], required))
         title = str(schema.get("title") or "Value")
         return make_dataclass(
@@ -156,26 +159,26 @@ class _Reader:
         kind = self.annotation(schema, depth - 1)
         if not _has_default(name, schema, required):
             return name, kind
-        default: Any = schema.get("default") if isinstance(schema, dict) else None
+        default: Any = schema.get("default") if is_dict(schema) else None
         if default in ([], {}):  # a factory that runs nobody's code: what it makes is not checked again
-            return name, kind, field(default_factory=type(default))
-        if isinstance(default, list | dict):
+            return name, kind, field(default_factory=list if is_list(default) else dict)
+        if is_list(default) or is_dict(default):
             return name, kind, field(default_factory=lambda: _default_of(kind, default))
-        if default is None and isinstance(schema, dict) and "default" not in schema:
+        if default is None and is_dict(schema) and "default" not in schema:
             kind = Union[kind, None]  # noqa: UP007  (the annotation may be an Annotated)
         return name, kind, field(default=default)
 
     def annotation(self, schema: Any, depth: int) -> Any:
         """The annotation that stands for a schema."""
         schema = self._resolved(schema)
-        if not isinstance(schema, dict) or depth <= 0:
+        if not is_dict(schema) or depth <= 0:
             return Annotated[Any, Json()]
         choices = [schema["const"]] if "const" in schema else schema.get("enum")
-        if isinstance(choices, list) and 0 < len(choices) <= MAX_CHOICES:
+        if is_list(choices) and 0 < len(choices) <= MAX_CHOICES:
             plain = all(isinstance(one, str | int | bool | None) for one in choices)
             return Literal[tuple(choices)] if plain else Annotated[Any, Json()]
         several = schema.get("anyOf") or schema.get("oneOf")
-        if isinstance(several, list) and several:
+        if is_list(several) and several:
             return Union[tuple(self.annotation(one, depth - 1) for one in several)]  # noqa: UP007
         return self._typed(schema, depth)
 
@@ -199,15 +202,15 @@ class _Reader:
     def without_nulls(self, value: Any, schema: Any, depth: int) -> Any:
         """The value, or a copy where a null was a number."""
         schema = self._resolved(schema)
-        if not isinstance(schema, dict) or depth <= 0:
+        if not is_dict(schema) or depth <= 0:
             return value
         if value is None:
             return 0.0 if schema.get("type") == "number" else None
         fields: Any = schema.get("properties")
-        if isinstance(value, list) and "items" in schema:
+        if is_list(value) and "items" in schema:
             found = [self.without_nulls(one, schema["items"], depth - 1) for one in value]
             return value if all(map(is_, value, found)) else found
-        if isinstance(value, dict) and isinstance(fields, dict):
+        if is_dict(value) and is_dict(fields):
             mended = {name: self.without_nulls(one, fields.get(name), depth - 1) for name, one in value.items()}
             return value if all(mended[name] is one for name, one in value.items()) else mended
         return value
@@ -215,15 +218,17 @@ class _Reader:
     def without_undecided(self, value: Any, schema: Any, depth: int) -> Any:
         """The value, without nulls for fields that may be left out and whose default is not told."""
         schema = self._resolved(schema)
-        if not isinstance(schema, dict) or depth <= 0 or not isinstance(value, list | dict):
+        if not is_dict(schema) or depth <= 0 or not (is_list(value) or is_dict(value)):
             return value
         several = schema.get("anyOf") or schema.get("oneOf")
-        if isinstance(several, list):
+        if is_list(several):
             return self.without_undecided(value, self._branch(value, several), depth - 1)
-        if isinstance(value, list):
+        if is_list(value):
             return [self.without_undecided(one, schema.get("items"), depth - 1) for one in value]
         fields, open_ones = schema.get("properties"), undecided(schema)
-        if not isinstance(fields, dict):
+        if not is_dict(value):
+            return value
+        if not is_dict(fields):
             rest = schema.get("additionalProperties")
             return {name: self.without_undecided(one, rest, depth - 1) for name, one in value.items()}
         return {
@@ -235,23 +240,24 @@ class _Reader:
     def announced(self, value: Any, schema: Any, path: str, more: dict[str, Any], depth: int) -> Any:
         """The value without what its schema does not have, which goes to `more`."""
         schema = self._resolved(schema)
-        if not isinstance(schema, dict) or depth <= 0 or not isinstance(value, list | dict):
+        if not is_dict(schema) or depth <= 0 or not (is_list(value) or is_dict(value)):
             return value
         several = schema.get("anyOf") or schema.get("oneOf")
-        if isinstance(several, list):
-            wanted = "array" if isinstance(value, list) else "object"
-            kinds = [one for one in map(self._resolved, several) if isinstance(one, dict) and one.get("type") == wanted]
+        if is_list(several):
+            wanted = "array" if is_list(value) else "object"
+            kinds = [one for one in map(self._resolved, several) if is_dict(one) and one.get("type") == wanted]
             return self.announced(value, kinds[0], path, more, depth - 1) if len(kinds) == 1 else value
-        if isinstance(value, list):
+        if is_list(value):
             items: Any = schema.get("items")
             return [self.announced(one, items, f"{path}[{n}]", more, depth - 1) for n, one in enumerate(value)]
         fields, rest = schema.get("properties"), schema.get("additionalProperties")
-        if rest is True or not isinstance(fields, dict | None):
+        if rest is True or not is_dict(value) or not (fields is None or is_dict(fields)):
             return value
         found: dict[str, Any] = {}
         for name, one in value.items():
-            place, part = f"{path}.{name}" if path else name, rest if fields is None else fields.get(name, rest)
-            if fields is None or name in fields or isinstance(rest, dict):
+            place = f"{path}.{name}" if path else str(name)
+            part: Any = rest if fields is None else fields.get(name, rest)
+            if fields is None or name in fields or is_dict(rest):
                 found[name] = self.announced(one, part, place, more, depth - 1)
             else:
                 more[place] = one
@@ -260,16 +266,16 @@ class _Reader:
     def _branch(self, value: Any, several: list[Any]) -> Any:
         """The one of several schemas that a list or an object is of: by its fields and those that are constant."""
         found = [self._resolved(one) for one in several]
-        if isinstance(value, list):
-            return next((one for one in found if isinstance(one, dict) and one.get("type") == "array"), None)
-        return next((one for one in found if isinstance(one, dict) and _is_of(value, one)), None)
+        if is_list(value):
+            return next((one for one in found if is_dict(one) and one.get("type") == "array"), None)
+        return next((one for one in found if is_dict(one) and _is_of(value, one)), None)
 
     def _resolved(self, schema: Any) -> Any:
         """What a reference refers to; one that leads nowhere, or in a circle, is left open."""
         for _ in range(MAX_DEPTH):
-            if not isinstance(schema, dict):
+            if not is_dict(schema):
                 return None
-            if isinstance(schema.get("allOf"), list) and len(schema["allOf"]) == 1:
+            if is_list(schema.get("allOf")) and len(schema["allOf"]) == 1:
                 schema = schema["allOf"][0]
                 continue
             reference = schema.get("$ref")
@@ -281,9 +287,9 @@ class _Reader:
 
 def _is_of(value: dict[str, Any], schema: dict[str, Any]) -> bool:
     fields: Any = schema.get("properties")
-    if not isinstance(fields, dict):
+    if not is_dict(fields):
         return schema.get("type") == "object"
-    constants = {name: one["const"] for name, one in fields.items() if isinstance(one, dict) and "const" in one}
+    constants = {name: one["const"] for name, one in fields.items() if is_dict(one) and "const" in one}
     return value.keys() <= fields.keys() and all(value.get(name, one) == one for name, one in constants.items())
 
 
@@ -297,7 +303,7 @@ def _default_of(kind: Any, default: Any) -> Any:
 
 
 def _has_own_default(schema: Any) -> bool:
-    return isinstance(schema, dict) and "default" in schema
+    return is_dict(schema) and "default" in schema
 
 
 def _bounded(kind: Any, schema: dict[str, Any], names: dict[str, str]) -> Any:

@@ -30,6 +30,7 @@ from ludus.errors import (
     SessionLost,
     shorten,
 )
+from ludus.spaces.kinds import is_dict
 from ludus.wire.failures import clean, retry_delay
 
 __all__ = ["OpenEnvSession"]
@@ -102,14 +103,14 @@ class OpenEnvSession:
         return True
 
     def _create(self) -> Flow[None]:
-        call = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
+        call: dict[str, object] = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
         status, reply = yield from self.fetch("POST", "/mcp", call)
-        if status != 200 or not isinstance(reply, dict):
+        if status != 200 or not is_dict(reply):
             return
         result, error = reply.get("result"), reply.get("error")
-        if isinstance(result, dict) and isinstance(result.get("session_id"), str):
+        if is_dict(result) and isinstance(result.get("session_id"), str):
             self.id = result["session_id"]
-        elif isinstance(error, dict) and error.get("code") == -32000:
+        elif is_dict(error) and error.get("code") == -32000:
             raise ServerBusy(f"{self.terms.where}: {clean(str(error.get('message')), 300)}", BUSY_RETRY_S)
 
     def _connect(self, ends: float) -> Flow[None]:
@@ -153,11 +154,11 @@ class OpenEnvSession:
             reply = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise ChannelError(f"{self.terms.where}: expected JSON, got {shorten(text)}: {error}") from error
-        kind = reply.get("type") if isinstance(reply, dict) else None
-        data: Any = reply.get("data") if isinstance(reply, dict) else None
-        if kind == answer and isinstance(data, dict):
+        kind = reply.get("type") if is_dict(reply) else None
+        data: Any = reply.get("data") if is_dict(reply) else None
+        if kind == answer and is_dict(data):
             return data
-        if kind == "error" and isinstance(data, dict):
+        if kind == "error" and is_dict(data):
             raise self._failure(data)
         raise ChannelError(f"{self.terms.where}: expected {answer!r}, got {shorten(reply)}")
 
@@ -239,7 +240,8 @@ class OpenEnvSession:
         yield Operation("close")
 
     def _forget(self) -> Flow[None]:
-        call = {"jsonrpc": "2.0", "id": 2, "method": "openenv/session/close", "params": {"session_id": self.id}}
+        named = {"session_id": self.id}
+        call = {"jsonrpc": "2.0", "id": 2, "method": "openenv/session/close", "params": named}
         with suppress(LudusError):  # its server is gone, or forgets it by itself
             yield from self.fetch("POST", "/mcp", call)
 
@@ -248,5 +250,5 @@ def denied(status: int, body: Any, where: str) -> LudusError | None:
     """The error for a server that lets nobody in without a token."""
     if status not in (401, 403):
         return None
-    said = body.get("detail") if isinstance(body, dict) else None
+    said = body.get("detail") if is_dict(body) else None
     return AccessDenied(f"{where}: {clean(str(said), 300) if said else f'HTTP {status}'}; pass token=…")

@@ -188,7 +188,7 @@ class _Chunks(io.RawIOBase):
         return len(data)
 
 
-def _answer(connection: _Connection) -> Any:
+def _answer(connection: _Connection) -> object:
     response = connection.getresponse()
     text = response.read(MAX_RESPONSE_BYTES)
     is_json = response.headers.get_content_type() == "application/json"

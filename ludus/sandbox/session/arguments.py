@@ -21,7 +21,7 @@ MAX_COMMAND_BYTES = 120_000
 """Bytes: the system takes 128 KiB as one argument."""
 MAX_INPUT_BYTES = 4 << 20
 MAX_OUTPUT_BYTES = 16 << 20
-MAX_GRACE = 3600.0
+MAX_GRACE_S = 3600.0
 
 
 def checked_command(command: object) -> bytes:
@@ -56,8 +56,8 @@ def checked_timeout(timeout: object) -> float | None:
 
 def checked_grace(grace: object) -> float:
     """Seconds between an interrupt and a kill: what is stopped does get killed."""
-    if isinstance(grace, bool) or not isinstance(grace, int | float) or not 0 < grace <= MAX_GRACE:
-        raise InvalidArgument(f"grace: expected seconds above 0, at most {MAX_GRACE:g}, got {shorten(grace)}")
+    if isinstance(grace, bool) or not isinstance(grace, int | float) or not 0 < grace <= MAX_GRACE_S:
+        raise InvalidArgument(f"grace: expected seconds above 0, at most {MAX_GRACE_S:g}, got {shorten(grace)}")
     return float(grace)
 
 

@@ -17,7 +17,7 @@ __all__ = ["SessionChannel"]
 
 MAX_DATA_BYTES = 2 << 20
 """Bytes of one frame from inside, beside its head: a shell's state at most."""
-SLICE = 0.5
+LIVENESS_CHECK_S = 0.5
 """Seconds between two looks whether the process still lives: somebody else may hold its end of the channel."""
 CHUNK_BYTES = 1 << 18
 
@@ -88,7 +88,7 @@ class SessionChannel:
             raise ChannelError("session: it was closed") from None
         while True:
             left = until - time.monotonic()
-            if poll.poll(max(0.0, min(left, SLICE)) * 1000):
+            if poll.poll(max(0.0, min(left, LIVENESS_CHECK_S)) * 1000):
                 return
             if left <= 0:
                 raise ChannelError("session: its agent does not answer")

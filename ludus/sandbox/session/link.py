@@ -10,11 +10,11 @@ from ludus.sandbox.session.channel import SessionChannel
 from ludus.sandbox.session.launch import Launcher, command, modules
 from ludus.sandbox.session.reply import Alive, Lost, Output, Ready, Reply
 
-__all__ = ["SILENCE", "Gathered", "AgentLink"]
+__all__ = ["SILENCE_TIMEOUT_S", "Gathered", "AgentLink"]
 
-START = 30.0
+START_TIMEOUT_S = 30.0
 """Seconds in which an agent must be there."""
-SILENCE = 30.0
+SILENCE_TIMEOUT_S = 30.0
 """Seconds without a sign of life after which an agent is given up: it tells every two seconds that it lives."""
 MAX_STDERR_BYTES = 4096
 
@@ -63,8 +63,8 @@ class AgentLink:
 
     def _handshake(self) -> Ready:
         try:
-            self.channel.send_raw(modules(), seconds=START)
-            reply, _ = self.channel.receive(time.monotonic() + START)
+            self.channel.send_raw(modules(), seconds=START_TIMEOUT_S)
+            reply, _ = self.channel.receive(time.monotonic() + START_TIMEOUT_S)
         except ChannelError as error:
             raise SandboxError(
                 f"session: expected its agent to start in the sandbox, got: {self._why(error)}"
@@ -85,16 +85,16 @@ class AgentLink:
         data: bytes = b"",
         /,
         *,
-        seconds: float = SILENCE,
+        seconds: float = SILENCE_TIMEOUT_S,
         output: Gathered | None = None,
         **fields: object,
     ) -> tuple[Reply, bytes]:
         """Ask, and gather output until the answer comes; `seconds` may be infinite, silence may not."""
         self._calls += 1
         begun = time.monotonic()
-        self.channel.send({"do": do, "call": self._calls, **fields}, data, seconds=SILENCE)
+        self.channel.send({"do": do, "call": self._calls, **fields}, data, seconds=SILENCE_TIMEOUT_S)
         while True:
-            reply, more = self.channel.receive(min(begun + seconds, time.monotonic() + SILENCE))
+            reply, more = self.channel.receive(min(begun + seconds, time.monotonic() + SILENCE_TIMEOUT_S))
             if reply.call != self._calls or isinstance(reply, Ready):
                 raise ChannelError(f"session: expected an answer to call {self._calls}, got {shorten(reply)}")
             if isinstance(reply, Lost):
@@ -106,7 +106,7 @@ class AgentLink:
 
     def interrupt(self) -> None:
         """Have the running command interrupted; called in any thread."""
-        self.channel.send({"do": "interrupt"}, seconds=SILENCE)
+        self.channel.send({"do": "interrupt"}, seconds=SILENCE_TIMEOUT_S)
 
     def close(self) -> None:
         """Kill everything inside; a call in another thread ends."""

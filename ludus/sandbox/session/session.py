@@ -35,7 +35,7 @@ from ludus.sandbox.session.completion import arrived, ended, folder_of, left_by,
 from ludus.sandbox.session.inside.wire import to_text
 from ludus.sandbox.session.job import Job
 from ludus.sandbox.session.launch import Launcher
-from ludus.sandbox.session.link import SILENCE, AgentLink, Gathered
+from ludus.sandbox.session.link import SILENCE_TIMEOUT_S, AgentLink, Gathered
 from ludus.sandbox.session.reply import AgentReply, Done, Entries, Failed, Jobs, Ok, Reply, Row
 from ludus.sandbox.session.result import CommandResult, FileEntry, JobStatus, ShellState
 from ludus.sandbox.tree import go_on, stop_all
@@ -43,13 +43,13 @@ from ludus.sandbox.tree import go_on, stop_all
 __all__ = ["ShellSession", "ShellSessionOptions"]
 
 A = TypeVar("A", bound=AgentReply)
-GRACE = 1.0
+GRACE_S = 1.0
 """Seconds between the interrupt at a timeout and the kill: programs flush what they have buffered."""
 TIMEOUT_MARGIN_S = 14.0
 """Seconds beyond its timeout and its grace in which the end of a command must be told."""
 MAX_NAMES = 2000
 MAX_FILE_BYTES = 1 << 30
-WRITTEN = 1 << 20
+MAX_WRITE_BYTES = 1 << 20
 """Bytes of a file that one call writes."""
 DEFAULT_LIMIT = 1 << 20
 KNOWN = 1000
@@ -95,7 +95,7 @@ class ShellSession:
         merge: bool = False,
         restart: bool = False,
         state: ShellState | None = None,
-        grace: float = GRACE,
+        grace: float = GRACE_S,
     ) -> None:
         if shell not in (None, "bash", "sh"):
             raise InvalidArgument(f"shell: expected 'bash', 'sh' or None, got {shorten(shell)}")
@@ -182,7 +182,7 @@ class ShellSession:
         parts, seconds = (checked_command(command), b""), checked_timeout(timeout)
         with self._alone():
             self._count_in(command)
-            reply, _ = self._begin("start", *parts, output=output, merge=merge, timeout=seconds, wait=SILENCE)
+            reply, _ = self._begin("start", *parts, output=output, merge=merge, timeout=seconds, wait=SILENCE_TIMEOUT_S)
             self._expected(reply, Jobs)
             return Job(self.state.number, command, self._ask)
 
@@ -232,7 +232,7 @@ class ShellSession:
     def _ask(self, do: str, *, output: Gathered | None = None, **fields: float | None) -> tuple[JobStatus, ...]:
         """Ask about jobs; with `output`, for what one of them wrote."""
         seconds = fields.get("timeout", 0.0)
-        wait = math.inf if seconds is None else seconds + SILENCE
+        wait = math.inf if seconds is None else seconds + SILENCE_TIMEOUT_S
         with self._alone():
             reply, _ = self._call(do, wait=wait, output=output, **fields)
             if output is not None:
@@ -270,8 +270,8 @@ class ShellSession:
         content = data.encode() if isinstance(data, str) else bytes(data)
         with self._alone():
             where = checked_path(path, self.cwd)
-            for begin in range(0, max(1, len(content)), WRITTEN):
-                piece = content[begin : begin + WRITTEN]
+            for begin in range(0, max(1, len(content)), MAX_WRITE_BYTES):
+                piece = content[begin : begin + MAX_WRITE_BYTES]
                 reply, _ = self._call("write", piece, path=where, append=begin > 0, mode=mode)
                 self._expected(reply, Ok, path)
 
@@ -352,7 +352,14 @@ class ShellSession:
             yield
 
     def _call(
-        self, do: str, data: bytes = b"", /, *, wait: float = SILENCE, output: Gathered | None = None, **fields: object
+        self,
+        do: str,
+        data: bytes = b"",
+        /,
+        *,
+        wait: float = SILENCE_TIMEOUT_S,
+        output: Gathered | None = None,
+        **fields: object,
     ) -> tuple[Reply, bytes]:
         with self._losing():
             return self._link.call(do, data, seconds=wait, output=output, **fields)

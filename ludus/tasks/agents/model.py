@@ -33,7 +33,7 @@ LEFT_OUT = "(an earlier output, left out)"
 RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 MAX_PAUSE_S = 300.0
 """Seconds for which a server may ask to be left alone; beyond, the episode ends."""
-LEAST_CONTEXT = 1000
+MIN_CONTEXT_CHARS = 1000
 """Characters: a server that refuses so short a history as too long refuses any."""
 TOO_LONG = re.compile(r"context[ _-]?(length|window|size|limit)|(prompt|input|request) is too (long|large)", re.I)
 
@@ -214,7 +214,11 @@ class ModelAgent:
     def _shortened(self, error: Refused) -> bool:
         """Whether the history was too long for the server and half of it may do; then it stays so short."""
         size = sum(_size(one) for one in self._within_context())
-        if error.code not in (400, 413, 422) or TOO_LONG.search(error.text) is None or self._context < LEAST_CONTEXT:
+        if (
+            error.code not in (400, 413, 422)
+            or TOO_LONG.search(error.text) is None
+            or self._context < MIN_CONTEXT_CHARS
+        ):
             return False
         self._context = size // 2
         return sum(_size(one) for one in self._within_context()) < size

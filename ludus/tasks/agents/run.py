@@ -30,7 +30,7 @@ __all__ = ["RECORD", "RunOptions", "grade_folder", "run_task"]
 
 RECORD = "run.ludus"
 ARTIFACTS = "artifacts"
-MAX_ARTIFACT = 64 << 20
+MAX_ARTIFACT_BYTES = 64 << 20
 """Bytes of one file that is kept."""
 
 
@@ -123,7 +123,7 @@ def keep_artifacts(spec: TaskSpec, folder: Path) -> list[str]:
     patterns = (*spec.artifacts, *(one.path for one in spec.submission))
     for path in sorted({path for pattern in patterns for path in _matching(work, pattern)}):
         with contextlib.suppress(SubmissionError, OSError):
-            data = read_inside(work, path, MAX_ARTIFACT)
+            data = read_inside(work, path, MAX_ARTIFACT_BYTES)
             target = folder / ARTIFACTS / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)

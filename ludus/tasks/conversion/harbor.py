@@ -155,7 +155,7 @@ def _beside(tests: Path) -> dict[str, Path]:
     return {f"tests/{one.relative_to(tests)}": one for one in found if "__pycache__" not in one.parts}
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> dict[str, object]:
     try:
         return read_foreign_toml(read_foreign_file(file))
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -208,7 +208,7 @@ class _Image(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def _image(folder: Path, limits: dict[str, Any]) -> _Image:
+def _image(folder: Path, limits: dict[str, object]) -> _Image:
     """The image of a task; refused where it has what cannot be had here."""
     place = folder / "environment"
     services = [one.name for one in place.glob("docker-compose*")]

@@ -115,7 +115,7 @@ def from_mlgym(
     )
 
 
-def _check(config: dict[str, Any], file: Path) -> None:
+def _check(config: dict[str, object], file: Path) -> None:
     entry = config.get("task_entrypoint", RUNNABLE)
     if entry == "PythonSubmissionTasks":
         why = "its evaluation imports submitted code into the process that scores"
@@ -186,7 +186,7 @@ def _data(
     return copies, [f"hidden from agents: {', '.join(hidden)}; look through public/ for what else tells answers"]
 
 
-def _requirements(config: dict[str, Any], root: Path, notes: list[str]) -> list[str]:
+def _requirements(config: dict[str, object], root: Path, notes: list[str]) -> list[str]:
     """What the agent's Python is given: the packages that the task asks for and that are installed here."""
     path = config.get("requirements_path")
     if not path:
@@ -199,7 +199,7 @@ def _requirements(config: dict[str, Any], root: Path, notes: list[str]) -> list[
     return [one for one in asked if one not in missing] or ["numpy"]
 
 
-def _metric(config: dict[str, Any], file: Path) -> tuple[str, float | None]:
+def _metric(config: dict[str, object], file: Path) -> tuple[str, float | None]:
     scores: object = config.get("baseline_scores")
     first: object = scores[0] if is_list(scores) and scores else scores
     if not is_dict(first) or not first:

@@ -131,7 +131,7 @@ def _is_flag(flag: object, shape: tuple[int, ...]) -> bool:
 
 def metadata_lists_render_modes(subject: Subject) -> Found:
     """`metadata["render_modes"]` lists names, and `render_mode` is one of them or None."""
-    env: Any = subject.env()
+    env: object = subject.env()
     metadata, fix = (
         env.metadata,
         'set `metadata = {"render_modes": ["rgb_array"]}` on the class, with the modes it draws',

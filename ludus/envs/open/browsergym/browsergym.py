@@ -29,7 +29,7 @@ from ludus.spaces import Record, Text
 __all__ = ["BrowserAction", "BrowserGym", "BrowserGymAction", "BrowserGymObservation", "BrowserGymState"]
 
 LONGEST_ACTION = 16_384
-MAX_TEXT = 200_000
+MAX_TEXT_CHARS = 200_000
 """Characters of the tree, and of the HTML, that an observation shows."""
 MAX_STEPS = 100
 HURRIED_TIMES = 1
@@ -389,7 +389,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
 def _look(episode: PageEpisode) -> str:
     """What a page is asked after everything that was done in it."""
     nothing = "{url:location.href,probed:null}"
-    return f"window.__ludus?{{...__ludus.observe({MAX_TEXT}),probed:{episode.probe}}}:{nothing}"
+    return f"window.__ludus?{{...__ludus.observe({MAX_TEXT_CHARS}),probed:{episode.probe}}}:{nothing}"
 
 
 def _viewport(given: Sequence[int] | None) -> tuple[int, int] | None:

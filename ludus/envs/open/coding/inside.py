@@ -45,7 +45,7 @@ CHANNEL = 3
 ONLY_TREE = 0x400
 """Of `compile`: as `ast.parse` asks for it."""
 PROCESS_ERRORS = ("BlockingIOError", "can't start new thread", "Resource temporarily unavailable")
-MAX_RESULT = 200_000
+MAX_RESULT_CHARS = 200_000
 """Characters of one result."""
 FRAMES = 20
 
@@ -221,7 +221,7 @@ class CellInterpreter:
                 value = dumps(plain(self.function(function)(*arguments)))
             finally:
                 _signal.setitimer(_signal.ITIMER_REAL, 0)
-            return f'{{"value":{value}}}' if len(value) <= MAX_RESULT else '{"error":"TooLong"}'
+            return f'{{"value":{value}}}' if len(value) <= MAX_RESULT_CHARS else '{"error":"TooLong"}'
         except BaseException as error:
             return f'{{"error":{quoted(type(error).__name__)}}}'
 

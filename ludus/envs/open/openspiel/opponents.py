@@ -26,7 +26,7 @@ MEMORY_MB = 256
 SEEDS = 1 << 31
 SIMULATIONS_PER_SEARCH = 500
 """Simulations of one search."""
-DEADLINE = 30.0
+SEARCH_DEADLINE_S = 30.0
 """Seconds of a search."""
 
 
@@ -72,13 +72,13 @@ def mcts_move(position: Position, rng: np.random.Generator, simulations: int) ->
     """
     if simulations <= SIMULATIONS_PER_SEARCH:
         return int(_bot(position, rng, simulations).step(position.state))
-    until = time.monotonic() + DEADLINE
+    until = time.monotonic() + SEARCH_DEADLINE_S
     visits: Counter[int] = Counter()
     for begun in range(0, simulations, SIMULATIONS_PER_SEARCH):
         if time.monotonic() > until:
             raise SearchTimeout(
-                f"OpenSpiel opponent 'mcts': expected {simulations} simulations within {DEADLINE:g} s, got {begun}; "
-                "ask for fewer"
+                f"OpenSpiel opponent 'mcts': expected {simulations} simulations within {SEARCH_DEADLINE_S:g} s, "
+                f"got {begun}; ask for fewer"
             )
         root = _bot(position, rng, min(SIMULATIONS_PER_SEARCH, simulations - begun)).mcts_search(position.state)
         visits.update({int(one.action): int(one.explore_count) for one in root.children})

@@ -14,7 +14,7 @@ __all__ = ["NETWORKS", "Light", "Network", "demand_of", "read_network"]
 FOLDER = Path(__file__).parent / "networks"
 NETWORKS = {"single": 600.0, "grid": 300.0, "arterial": 400.0}
 """Networks that come along, by name, with the vehicles that enter by each road in an hour."""
-PERIOD = 300.0
+RATE_PERIOD_S = 300.0
 """Seconds for which a road has one rate of vehicles."""
 OTHER_DEMAND = 300.0
 
@@ -116,9 +116,9 @@ def demand_of(network: Network, seconds: int, rng: np.random.Generator, demand: 
     trips: list[tuple[float, str, str]] = []
     for road, end in network.entries:
         ways = [one for one, other in network.exits if other != end]
-        for begin in np.arange(0.0, seconds, PERIOD):
+        for begin in np.arange(0.0, seconds, RATE_PERIOD_S):
             gap, at = 3600.0 / max(rate * rng.uniform(0.3, 1.7), 1e-6), float(begin)
-            while (at := at + float(rng.exponential(gap))) < min(begin + PERIOD, seconds):
+            while (at := at + float(rng.exponential(gap))) < min(begin + RATE_PERIOD_S, seconds):
                 trips.append((round(at, 2), road, ways[int(rng.integers(len(ways)))]))
     rows = [
         f'<trip id="v{number}" depart="{at}" from="{road}" to="{way}" departLane="best" departSpeed="max"/>'

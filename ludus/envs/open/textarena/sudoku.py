@@ -13,7 +13,7 @@ __all__ = ["OriginalSudoku", "Sudoku", "count_solutions"]
 FEWEST_CLUES = 28
 ALL = 0b1111111110
 MOVE = re.compile(r"\[(\d+)\s(\d+)\s(\d+)\]")
-LONGEST_NUMBER = 50
+MAX_NUMBER_CHARS = 50
 """Characters; what is longer is no row, column or digit, and Python refuses to read thousands."""
 
 
@@ -198,7 +198,7 @@ class OriginalSudoku(Sudoku):
         found = MOVE.search(bracketed(message))
         if not found:
             return Turn.unreadable("[5 3 7]: row, column and digit")
-        row, column, digit = (int(one) if len(one) <= LONGEST_NUMBER else 0 for one in found.groups())
+        row, column, digit = (int(one) if len(one) <= MAX_NUMBER_CHARS else 0 for one in found.groups())
         if not all(1 <= one <= 9 for one in (row, column, digit)):
             return Turn.illegal("Rows, columns and digits are 1 to 9.")
         if self.grid[row - 1][column - 1]:

@@ -21,7 +21,7 @@ from ludus.sandbox.session.inside.wire import PIECE_BYTES, Decoder, encode, fiel
 
 __all__ = ["SessionAgent", "main"]
 
-PULSE = 2.0
+PULSE_S = 2.0
 """Seconds after which a session that waits is told that the agent lives."""
 PLACES = ("HOME", "TMPDIR")
 """Variables that name a folder of this sandbox, which another one may have elsewhere."""
@@ -94,7 +94,7 @@ class SessionAgent:
         """Milliseconds until something is due."""
         due = min((job.due() for job in self.jobs.values()), default=float("inf"))
         if self.front is not None or self.awaited is not None:
-            due = min(due, self.pulse + PULSE)
+            due = min(due, self.pulse + PULSE_S)
         if self.awaited is not None:
             due = min(due, self.awaited[1])
         return None if due == float("inf") else max(0.0, due - time.monotonic()) * 1000 + 1
@@ -229,7 +229,7 @@ class SessionAgent:
         elif self.awaited is not None and (self.awaited[0].gone or now >= self.awaited[1]):
             job, self.awaited = self.awaited[0], None
             self.send({"kind": "jobs", "jobs": [job.row()]})
-        elif (self.front is not None or self.awaited is not None) and now >= self.pulse + PULSE:
+        elif (self.front is not None or self.awaited is not None) and now >= self.pulse + PULSE_S:
             self.pulse = now
             for job in self.jobs.values():
                 if not job.gone:

@@ -19,8 +19,8 @@ LINGER_S = 0.05
 """Seconds that the rest of a command may end, and be heard, after its shell; what still runs then is left a job."""
 PREAMBLE_S = 0.05
 """Seconds in which a shell that has closed its pipe is done with its preamble: see `shell`."""
-AGAIN = 0.1
-KILL = 5.0
+KILL_RETRY_S = 0.1
+KILL_DEADLINE_S = 5.0
 """Seconds in which all of a killed tree must be gone."""
 CANNOT_START = 126
 """What shells say of a program that is there and cannot be executed."""
@@ -175,8 +175,8 @@ class ShellJob:
         if self.gone:
             return
         now = time.monotonic()
-        self.kill_at = now + AGAIN  # what was just being started escapes the first time
-        self.gone_by = min(self.gone_by, now + KILL)
+        self.kill_at = now + KILL_RETRY_S  # what was just being started escapes the first time
+        self.gone_by = min(self.gone_by, now + KILL_DEADLINE_S)
         if self.pid is not None:
             send(-self.pid, signal.SIGKILL)
         with suppress(OSError):  # no /proc: what left its group is found by `gone_by`

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.core.progress import Progress, reporting
 from ludus.errors import InvalidArgument, ResetNeeded, SessionLost, shorten
@@ -139,7 +139,7 @@ def _begin(hosted: EnvHost) -> CallResult | None:
     return answer_of(hosted.space, hosted.reset() if hosted.episode_id is None else hosted.last)
 
 
-def _reset(seed: object, options: dict[str, Any] | None, episode_id: object, hosted: EnvHost) -> dict[str, object]:
+def _reset(seed: object, options: dict[str, object] | None, episode_id: object, hosted: EnvHost) -> dict[str, object]:
     if hosted.batched:
         raise InvalidArgument("ludus/reset: expected a session of one environment, got one of a batch")
     outcome = hosted.reset(seed=seed, options=options, episode_id=episode_id)

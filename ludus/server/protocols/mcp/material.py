@@ -105,7 +105,7 @@ def _prompt(hosted: EnvHost, entries: list[dict[str, object]], params: Mapping[s
     return {"messages": messages} | ({"description": entry["description"]} if "description" in entry else {})
 
 
-def _check_arguments(known: list[dict[str, Any]], given: dict[str, object]) -> None:
+def _check_arguments(known: list[dict[str, object]], given: dict[str, object]) -> None:
     names = [one.get("name") for one in known]
     missing = [one["name"] for one in known if one.get("required") and one["name"] not in given]
     strange = [name for name in given if name not in names]

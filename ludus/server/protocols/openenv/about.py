@@ -105,8 +105,9 @@ def state_schema(served: ServedEnv) -> dict[str, Any]:
     return {"title": "State", "type": "object", "properties": properties, "required": list(named)}
 
 
-def _schema(value: Any) -> dict[str, Any]:
-    return next(({"type": [name, "null"]} for kind, name in KINDS if isinstance(value, kind)), {})
+def _schema(value: object) -> dict[str, object]:
+    name = next((name for kind, name in KINDS if isinstance(value, kind)), None)
+    return {} if name is None else {"type": [name, "null"]}
 
 
 def routes(endpoint: EnvEndpoint) -> list[BaseRoute]:

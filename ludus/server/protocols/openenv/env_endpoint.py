@@ -12,6 +12,7 @@ from ludus.server.protocols.openenv.json_format import JsonFormat
 from ludus.server.served_env import ServedEnv
 from ludus.server.server import Server
 from ludus.server.session import Session
+from ludus.spaces.kinds import is_dict
 from ludus.spaces.shown import shown
 
 __all__ = ["EnvEndpoint", "ResetAsked"]
@@ -30,8 +31,8 @@ class ResetAsked(NamedTuple):
     def read(cls, data: dict[str, Any]) -> "ResetAsked":
         """Out of the data of a message. Options stand beside the seed, or together under `options`."""
         others = {name: one for name, one in data.items() if name not in ("seed", "episode_id", "options")}
-        together = data.get("options") or {}
-        if not isinstance(together, dict) or together.keys() & others.keys():
+        together: Any = data.get("options") or {}
+        if not is_dict(together) or together.keys() & others.keys():
             raise InvalidArgument(f"options: expected an object of options not given twice, got {shorten(together)}")
         return cls(data.get("seed"), data.get("episode_id"), {**together, **others} or None)
 

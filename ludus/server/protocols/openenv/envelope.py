@@ -6,6 +6,7 @@ import msgspec
 
 from ludus.errors import ContractViolation, shorten
 from ludus.remote.host import HostStep
+from ludus.spaces.kinds import is_dict
 from ludus.spaces.shown import Shown
 
 __all__ = ["envelope", "to_json"]
@@ -23,10 +24,10 @@ def envelope(observation: dict[str, Any], outcome: HostStep, id: str, full: bool
     (0.5, True, {'odds': 'Infinity'})
     """
     given, reward = outcome.info, outcome.reward
-    if not isinstance(given, dict):  # pyright: ignore[reportUnnecessaryIsInstance]  # of an author's making
+    if not is_dict(given):  # of an author's making
         raise ContractViolation(f"info: expected a dictionary, got {shorten(given)}")
-    info = _plain_info(given, "info") if given else {}
-    found = {
+    info: dict[str, Any] = _plain_info(given, "info") if given else {}
+    found: dict[str, Any] = {
         "observation": observation,
         "reward": reward if reward is None or type(reward) in (int, float) else float(reward),
         "done": outcome.done,

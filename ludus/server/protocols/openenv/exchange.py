@@ -11,6 +11,7 @@ from ludus.server.access import Principal
 from ludus.server.failures import error_reply, status_of
 from ludus.server.protocols.openenv.env_endpoint import EnvEndpoint
 from ludus.server.protocols.openenv.envelope import to_json
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["HttpRequest", "Endpoint", "HttpReply", "Sessionless", "failure", "json_reply"]
 
@@ -50,10 +51,10 @@ class HttpRequest(NamedTuple):
         if not self.body:
             return {}
         try:
-            found = _decoder.decode(self.body)
+            found: object = _decoder.decode(self.body)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise CodecError(f"body: expected JSON, got {shorten(self.body)}: {error}") from error
-        if type(found) is not dict:
+        if not is_dict(found):
             raise InvalidType(f"body: expected an object, got {shorten(found)}")
         return found
 

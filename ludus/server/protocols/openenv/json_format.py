@@ -23,6 +23,7 @@ from ludus.server.protocols.openenv.tool_actions import (
 )
 from ludus.server.served_env import Description
 from ludus.spaces import Record
+from ludus.spaces.kinds import is_dict, is_list
 
 __all__ = ["JsonFormat", "ReadAction"]
 
@@ -81,7 +82,7 @@ class JsonFormat:
         """With which the environment wants to be made for OpenEnv's clients; limits and pictures are not its to say."""
         asked: Any = self.description.metadata.get(ARGUMENTS)
         kept = (*LIMITS, "render_mode")
-        return {name: one for name, one in asked.items() if name not in kept} if isinstance(asked, dict) else {}
+        return {name: one for name, one in asked.items() if name not in kept} if is_dict(asked) else {}
 
     # --- actions ---
 
@@ -105,7 +106,7 @@ class JsonFormat:
 
     def read(self, data: Any) -> ReadAction:
         """The action in its JSON form; one that is wrapped may come bare."""
-        if type(data) is dict:
+        if is_dict(data):
             if self.tools and "type" in data:
                 return self._call(data)
             data = self._unwrapped(data)
@@ -129,7 +130,7 @@ class JsonFormat:
 
     def _unwrapped(self, data: dict[str, Any]) -> Any:
         if METADATA in data and not self._own_metadata:
-            if not isinstance(data[METADATA], dict):
+            if not is_dict(data[METADATA]):
                 raise InvalidAction(f"action.metadata: expected an object, got {shorten(data[METADATA])}")
             data = {name: one for name, one in data.items() if name != METADATA}
         if not self._bare and len(data) == 1 and ACTION in data:
@@ -159,7 +160,7 @@ class JsonFormat:
         info = dict(outcome.info)
         info.pop(UNANNOUNCED, None)  # which stands in the observation, as its author has it
         reward, seen = info.pop("reward", outcome.reward), outcome.observation
-        done = seen.get("done") if isinstance(seen, dict) else getattr(seen, "done", False)
+        done = seen.get("done") if is_dict(seen) else getattr(seen, "done", False)
         return outcome._replace(reward=reward, terminated=bool(outcome.terminated or done is True), info=info)
 
     def began(self, outcome: HostStep) -> dict[str, Any]:
@@ -219,7 +220,7 @@ class JsonFormat:
 def _pictures(description: Description) -> list[str]:
     """Fields of a record that its environment says are pictures, and that hold bytes."""
     space, named = description.observation_space, description.metadata.get(PICTURES)
-    if type(space) is not Record or not isinstance(named, list):
+    if type(space) is not Record or not is_list(named):
         return []
     properties: Any = space.json_schema()["properties"]
     return [name for name, schema in properties.items() if name in named and _is_bytes(schema)]

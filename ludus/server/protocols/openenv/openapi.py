@@ -123,7 +123,8 @@ def _reading() -> Schema:
 def _tasks(names: list[str]) -> Schema:
     env = {"name": "env", "in": "path", "required": True, "schema": {"type": "string", "enum": names}}
     split = {"split": SPLIT}
-    many, one = {"tasks": {"type": "array"}}, {"task": {}}
+    many: Schema = {"tasks": {"type": "array"}}
+    one: Schema = {"task": {}}
     asked: dict[str, tuple[str, Schema, Schema]] = {
         "tasks": ("All tasks of a split.", split, _object({**many, "env_name": TEXT})),
         "num_tasks": ("How many tasks a split has.", split, _object({"num_tasks": PLACE})),

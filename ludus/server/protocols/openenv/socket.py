@@ -26,6 +26,7 @@ from ludus.server.protocols.openenv.env_endpoint import EnvEndpoint
 from ludus.server.protocols.openenv.envelope import to_json
 from ludus.server.rate import Bucket
 from ludus.server.session import Session
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["Socket", "routes"]
 
@@ -172,11 +173,11 @@ class SocketSession:
     async def answer(self, text: str | bytes) -> bytes | None:
         """The reply to a message; None to the one that ends it. SessionLost is raised, anything else is a reply."""
         try:
-            data = _decoder.decode(text)
+            data: object = _decoder.decode(text)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             return _reply("error", to_json({"message": f"Invalid JSON: {error}", "code": "INVALID_JSON"}))
-        if type(data) is not dict or data.get("type") not in TYPES:
-            shown = shorten(data.get("type", "") if type(data) is dict else data)
+        if not is_dict(data) or data.get("type") not in TYPES:
+            shown = shorten(data.get("type", "") if is_dict(data) else data)
             return _reply("error", to_json({"message": f"Unknown message type: {shown}", "code": "UNKNOWN_TYPE"}))
         try:
             return await self._carry_out(data)
@@ -193,7 +194,7 @@ class SocketSession:
 
     async def _carry_out(self, message: dict[str, Any]) -> bytes | None:
         data, kind = message.get("data", {}), message["type"]
-        if not message.keys() <= KEYS or type(data) is not dict:
+        if not message.keys() <= KEYS or not is_dict(data):
             raise InvalidArgument(f"message: expected 'type', and an object as 'data' at most, got {shorten(message)}")
         if kind == "step":
             self.principal.need("step", "step")

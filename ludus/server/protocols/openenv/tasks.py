@@ -1,6 +1,6 @@
 """Tasks: the routes for environments that say which tasks they have, by methods of the names that OpenEnv uses."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple
 
 from starlette.routing import BaseRoute, Route
@@ -9,21 +9,34 @@ from ludus.errors import InvalidArgument, listing, shorten
 from ludus.remote.host import EnvHost
 from ludus.server.protocols.openenv.env_endpoint import EnvEndpoint
 from ludus.server.protocols.openenv.exchange import Endpoint, HttpReply, HttpRequest, json_reply
+from ludus.spaces.kinds import is_dict
 from ludus.spaces.shown import shown
 
 __all__ = ["Tasks", "routes"]
 
 Answer = Callable[[HttpRequest], Awaitable[HttpReply]]
-Shape = Callable[[Any, str], Any]
+Shape = Callable[[Any, str], object]
 SPLIT_TYPES = ("train", "validation", "test")
 
 
-def _split(told: Any) -> Any:
+def _split(told: object) -> object:
     """A split as OpenEnv's clients read it; what an author says of one beyond its name is left as it is."""
-    if isinstance(told, dict):
+    if is_dict(told):
         return told
     name = str(told)
     return {"name": name, "type": name if name in SPLIT_TYPES else "validation"}
+
+
+def _splits(found: Iterable[object], _: str) -> list[object]:
+    return [_split(one) for one in found]
+
+
+def _tasks(found: object, env_name: str) -> dict[str, object]:
+    return {"tasks": found, "env_name": env_name}
+
+
+def _named(key: str) -> Shape:
+    return lambda found, _: {key: found}
 
 
 class Missing(Exception):
@@ -38,12 +51,12 @@ class Question(NamedTuple):
     shape: Shape
 
 
-QUESTIONS = {
-    "splits": Question("list_splits", (), lambda found, _: [_split(one) for one in found]),
-    "tasks": Question("list_tasks", ("split",), lambda found, name: {"tasks": found, "env_name": name}),
-    "num_tasks": Question("num_tasks", ("split",), lambda found, _: {"num_tasks": found}),
-    "task": Question("get_task", ("split", "index"), lambda found, _: {"task": found}),
-    "task_range": Question("get_task_range", ("split", "start", "stop"), lambda found, _: {"tasks": found}),
+QUESTIONS: dict[str, Question] = {
+    "splits": Question("list_splits", (), _splits),
+    "tasks": Question("list_tasks", ("split",), _tasks),
+    "num_tasks": Question("num_tasks", ("split",), _named("num_tasks")),
+    "task": Question("get_task", ("split", "index"), _named("task")),
+    "task_range": Question("get_task_range", ("split", "start", "stop"), _named("tasks")),
 }
 
 
