@@ -1,4 +1,4 @@
-"""What `typings` says of Numba and llvmlite is true of those installed: a stub that lies is worse than none."""
+"""What `typings` says of libraries is true of those installed: a stub that lies is worse than none."""
 
 import ast
 import builtins
@@ -6,6 +6,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -59,7 +60,7 @@ def family(kind: type) -> list[type]:
 
 def has(kind: type, name: str) -> bool:
     """Whether objects of a class have an attribute, which may be given to each by its constructor."""
-    if any(hasattr(one, name) for one in family(kind)):
+    if any(hasattr(one, name) or name in vars(one) for one in family(kind)):
         return True
     pattern = re.compile(rf"\b{name}\s*=[^=]")
     sources = list(map(source_of, family(kind)))
@@ -68,6 +69,7 @@ def has(kind: type, name: str) -> bool:
     return any(map(pattern.search, sources))
 
 
+@cache
 def source_of(kind: object) -> str:
     try:
         return inspect.getsource(kind)  # type: ignore[arg-type]

@@ -402,7 +402,9 @@ class RuleLower(Lower):
 
     def lower_dynamic_raise(self, inst: statements.DynamicRaise) -> None:
         """An exception that tells numbers, each as a word; what they are is told after them, to whoever raises it."""
-        args, kinds, codes = list[object](), list[NumbaType | None](), ""
+        args: list[object] = []
+        kinds: list[NumbaType | None] = []
+        codes = ""
         for one in inst.exc_args:
             if not isinstance(one, statements.Var):
                 args.append(one)
