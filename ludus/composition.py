@@ -11,10 +11,20 @@ if TYPE_CHECKING:
 
 __all__ = ["compose"]
 
+OF_GYMNASIUM = frozenset(
+    (
+        *("ALE", "phys2d", "tabular"),
+        *("BipedalWalker", "BipedalWalkerHardcore", "CarRacing", "LunarLander", "LunarLanderContinuous"),
+        *("Ant", "HalfCheetah", "Hopper", "Humanoid", "HumanoidStandup", "InvertedDoublePendulum", "InvertedPendulum"),
+        *("Pusher", "Reacher", "Swimmer", "Walker2d"),
+    )
+)
+"""What Gymnasium has, with Box2D, MuJoCo and the Arcade Learning Environment, and Ludus makes by it alone."""
+
 
 def compose() -> None:
     """Tell the registry who has Gymnasium's namespace, and servers where their pages and OpenEnv's adapters are."""
-    register_library("gymnasium", Library("ludus.interop.gymnasium", _gymnasium_spec))
+    register_library("gymnasium", Library("ludus.interop.gymnasium", _gymnasium_spec, OF_GYMNASIUM))
     register_extensions(Extensions(_pages, "ludus.interop.openenv:create", "ludus.interop.openenv:create_folder"))
 
 

@@ -5,7 +5,15 @@ from typing import NamedTuple
 
 from ludus.core import EnvId, EnvSpec
 
-__all__ = ["Library", "adapted_by", "adapter_of", "find_library_spec", "is_library", "register_library"]
+__all__ = [
+    "Library",
+    "adapted_by",
+    "adapter_of",
+    "find_library_spec",
+    "is_library",
+    "library_that_has",
+    "register_library",
+]
 
 
 class Library(NamedTuple):
@@ -15,6 +23,8 @@ class Library(NamedTuple):
     """The module of ours that runs its environments, and that their entry points name."""
     resolve: Callable[[str], EnvSpec]
     """From the rest of an id to its spec; it raises UnknownEnvironment where there is none."""
+    names: frozenset[str] = frozenset()
+    """Names and namespaces that its users know and Ludus has not: whoever asks for one is told where it is."""
 
 
 _libraries: dict[str, Library] = {}
@@ -43,6 +53,12 @@ def adapter_of(namespace: str) -> str:
 def adapted_by(module: str) -> str | None:
     """The library whose environments a module of ours runs, if it does."""
     return next((namespace for namespace, one in _libraries.items() if one.adapter == module), None)
+
+
+def library_that_has(id: EnvId) -> str | None:
+    """The namespace of the library whose users know an id that there is not here."""
+    known = {id.namespace} if id.namespace is not None else {id.name}
+    return next((namespace for namespace, one in _libraries.items() if known & one.names), None)
 
 
 def find_library_spec(id: EnvId) -> EnvSpec | None:

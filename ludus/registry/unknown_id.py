@@ -14,8 +14,11 @@ from ludus.errors import (
     listing,
 )
 from ludus.registry.index import Index
+from ludus.registry.libraries import library_that_has
 
 __all__ = ["UnknownKey", "unknown"]
+
+MAX_HINTS = 3
 
 
 class UnknownKey(UnknownEnvironment, KeyError):
@@ -43,13 +46,31 @@ def unknown(id: EnvId, index: Index) -> RegistryError:
 
 def _unknown_name(id: EnvId, index: Index) -> UnknownEnvironment:
     namespaces = {one for name in index.claims if (one := EnvId.parse(name).namespace) is not None}
-    hint = did_you_mean(str(id), _spellings([*index.claims, *index.aliases]))
     kind, what = NameNotFound, f"no environment '{id}'"
     if id.namespace is not None and id.namespace not in namespaces:
         kind, what = NamespaceNotFound, f"{what}: there is no namespace {id.namespace!r}"
-        hint = hint or did_you_mean(id.namespace, namespaces)
     rest = "the one known" if len(index.claims) == 1 else f"the {len(index.claims)} known ones"
-    return kind(f"{what}{hint or ';'} `ludus list` shows {rest}")
+    return kind(f"{what}{_hint(id, index, namespaces) or ';'} `ludus list` shows {rest}")
+
+
+def _hint(id: EnvId, index: Index, namespaces: set[str]) -> str:
+    same = _same_name(id, index)
+    library = None if id.namespace in namespaces else library_that_has(id)
+    if library is not None:
+        return f"{same or ';'} {library.capitalize()} has it as '{library}/{id}';"
+    near = did_you_mean(str(id), _spellings([*index.claims, *index.aliases]))
+    if same or near or id.namespace is None or id.namespace in namespaces:
+        return same or near
+    return did_you_mean(id.namespace, namespaces)
+
+
+def _same_name(id: EnvId, index: Index) -> str:
+    """The ids that end in that name, of that version or the newest: `open/Atari-pong-v0` for `Pong`."""
+    parsed = map(EnvId.parse, index.claims)
+    found = [one for one in parsed if one.name.rpartition("-")[2].lower() == id.name.lower()]
+    exact = sorted(str(one) for one in found if one.version == id.version)
+    ids = exact or sorted({index.newest(EnvId.parse(one.base)) for one in found})
+    return f"; did you mean {' or '.join(map(repr, ids[:MAX_HINTS]))}?" if ids else ""
 
 
 def _spellings(ids: Iterable[str]) -> dict[str, str]:

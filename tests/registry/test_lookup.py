@@ -96,6 +96,21 @@ def test_an_unknown_id_is_answered_with_the_closest_one(registry, asked, kind, m
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("Pong", "; did you mean 'ALE/Pong-v10'? `"),  # the newest, since none is asked for
+        ("pong-v2", "; did you mean 'ALE/Pong-v2'? `"),
+        ("LunarLander-v3", "; Gymnasium has it as 'gymnasium/LunarLander-v3'; `"),
+        ("phys2d/Pong-v0", "; did you mean 'ALE/Pong-v0'? Gymnasium has it as 'gymnasium/phys2d/Pong-v0'; `"),
+    ],
+)
+def test_who_knows_a_name_from_elsewhere_is_told_where_it_is(registry, asked, hint):
+    with pytest.raises(NameNotFound if "/" not in asked else NamespaceNotFound) as caught:
+        registry.spec(asked)
+    assert hint in str(caught.value)
+
+
 def test_one_environment_is_not_called_ones():
     registry = Registry()
     registry.register("Maze", "mazes:Maze")
