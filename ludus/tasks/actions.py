@@ -39,9 +39,9 @@ def call_in(text: str, space: Calls) -> Call:
         raise ToolError(f"expected a call, got nothing; {_help(space)}")
     if kind in JSON_KINDS or body.lstrip().startswith("{"):
         return _from_json(body, space)
-    words = _from_words(body, space)
-    if words is not None:
-        return words
+    call = _from_words(body, space)
+    if call is not None:
+        return call
     if blocks and kind in SHELL_KINDS and "shell" in space.tools:
         return Call("shell", {"command": body})
     raise ToolError(f"expected a call, got {shorten(text)}; {_help(space)}")

@@ -165,7 +165,7 @@ class TaskEnv(Drawn, TaskTools):
         reward = finite(self.get_reward(call, observation)) + self._ladder.best - before
         if ends is not None:
             reward += self._finish(ends)
-        step = self._told(observation, reward - self._spec.cost, ends)
+        step = self._step_result(observation, reward - self._spec.cost, ends)
         self.measured.step_seconds, self.measured.seconds = time.monotonic() - begun, self._budget.seconds
         self._note(
             JournalEntry(
@@ -252,8 +252,8 @@ class TaskEnv(Drawn, TaskTools):
 
     def _remember(self, call: Call, observation: ToolOutcome) -> None:
         """Keep the workspace as the step left it, and what was seen for the picture."""
-        words = " ".join(str(one) for one in call.arguments.values())
-        self._shown = [*self._shown[-12:], (f"{call.tool} {words}"[:2000], observation.result or observation.error)]
+        arguments = " ".join(str(one) for one in call.arguments.values())
+        self._shown = [*self._shown[-12:], (f"{call.tool} {arguments}"[:2000], observation.result or observation.error)]
         place = self._placed()
         self._previous = self._snapshot or self._previous
         if place.session is not None:
@@ -287,7 +287,7 @@ class TaskEnv(Drawn, TaskTools):
         self._under_way = False
         return self._score.normalised - self._ladder.best
 
-    def _told(self, observation: ToolOutcome, reward: float, ends: Outcome | None) -> Step[ToolOutcome]:
+    def _step_result(self, observation: ToolOutcome, reward: float, ends: Outcome | None) -> Step[ToolOutcome]:
         state = self.state or TaskState()
         state.step, state.best_validation = self._budget.steps, self._ladder.best
         state.diff = "\n".join(one.text or f"{one.path}: {one.size}" for one in self.changes)[:MAX_DIFF_CHARS]
@@ -385,7 +385,7 @@ class TaskEnv(Drawn, TaskTools):
             score = given(
                 self.evaluate(self._spec.evaluation.public_split), TaskScore, "evaluate: expected a TaskScore"
             )
-        self._ladder.told(score.normalised)
+        self._ladder.update(score.normalised)
         self._keep_score(score)
         return score
 

@@ -62,9 +62,9 @@ def _found(task: object) -> Task:
         folder = place if place.is_dir() else place.parent
         return Task(read_task(place), Path(folder).resolve())
     known = known_tasks()
-    wanted = str(task).removeprefix("task/")
+    target = str(task).removeprefix("task/")
     for name, found in known.items():
-        if wanted in (name, name.removeprefix("task/"), name.removeprefix("task/").rpartition("-v")[0]):
+        if target in (name, name.removeprefix("task/"), name.removeprefix("task/").rpartition("-v")[0]):
             return Task(read_task(found), found)
     plain = [name.removeprefix("task/").rpartition("-v")[0] for name in known]
     meant = did_you_mean(str(task), [*known, *plain, *(found.name for found in known.values())])

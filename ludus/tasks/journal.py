@@ -74,7 +74,7 @@ class _Info(msgspec.Struct):
     command: _Command | None = None
 
 
-class _Told(msgspec.Struct):
+class _EntryFields(msgspec.Struct):
     """What readers of an entry take out of its plain data: a run may be a stranger's."""
 
     info: _Info
@@ -101,7 +101,7 @@ class Journal:
         for number, line in enumerate(lines[:-1]):
             try:
                 entry = _DECODER.decode(line)
-                msgspec.convert({"info": entry.info, "scores": entry.scores}, _Told)
+                msgspec.convert({"info": entry.info, "scores": entry.scores}, _EntryFields)
                 entries.append(entry)
             except (msgspec.MsgspecError, RecursionError) as error:
                 raise TrajectoryError(
@@ -119,12 +119,12 @@ class Journal:
         self.path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in kept))
 
 
-def read_lines(path: Path, what: str) -> list[bytes]:
+def read_lines(path: Path, label: str) -> list[bytes]:
     """The lines of a file of a run; the last is what a killed writer left unfinished, or empty."""
     try:
         return read_foreign_file(path, MAX_JOURNAL_BYTES).split(b"\n")
     except OSError as error:
-        raise TrajectoryError(f"{path}: expected {what}, got {error.strerror}") from error
+        raise TrajectoryError(f"{path}: expected {label}, got {error.strerror}") from error
 
 
 def append_lines(path: Path, lines: bytes) -> None:

@@ -16,15 +16,15 @@ class Ladder(msgspec.Struct):
     """The best rung that was reached.
 
     >>> ladder = Ladder(0.1)
-    >>> ladder.told(0.37), ladder.told(0.39), ladder.told(0.2), ladder.told(0.42)
+    >>> ladder.update(0.37), ladder.update(0.39), ladder.update(0.2), ladder.update(0.42)
     (0.3, 0.3, 0.3, 0.4)
     """
 
     resolution: float
     best: float = 0.0
 
-    def told(self, normalised: float) -> float:
-        """What is told of a score: the best so far, or a higher rung where this one reaches it."""
+    def update(self, normalised: float) -> float:
+        """What is shown of a score: the best so far, or a higher rung where this one reaches it."""
         rung = math.floor(normalised / self.resolution + 1e-9) * self.resolution if self.resolution > 0 else normalised
         self.best = round(max(self.best, rung), 9)
         return self.best

@@ -76,8 +76,8 @@ def _wrong_program(folder: Path, key: str, name: str) -> Iterator[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # the last two: nested too deep
         line = getattr(error, "lineno", None)
         where = f"{name}:{line}" if line else name
-        said = getattr(error, "msg", str(error)) or type(error).__name__
-        yield f"{key}: expected a Python file, got {where}: {said}; mend the file"
+        message = getattr(error, "msg", str(error)) or type(error).__name__
+        yield f"{key}: expected a Python file, got {where}: {message}; mend the file"
         return
     if not _defines(tree, function):
         yield f"{key}: expected `def {call}` in {name!r}, got no {function!r}; define it at the top level of the file"

@@ -36,8 +36,8 @@ def task_picture(spec: TaskSpec, budget: Budget, scores: list[Info], shown: list
 def _chart(canvas: Canvas, spec: TaskSpec, budget: Budget, scores: list[Info]) -> None:
     left, top, width, height = CHART
     canvas.rectangle(left, top, width, height, fill="#25262b", stroke=FAINT)
-    told = [one for one in scores if one.get("value") is not None]
-    most = max([1.1, *(one["normalised"] * 1.1 for one in told)])
+    scored = [one for one in scores if one.get("value") is not None]
+    most = max([1.1, *(one["normalised"] * 1.1 for one in scored)])
 
     def across(step: float) -> float:
         return left + width * min(1.0, step / max(1, budget.max_steps))
@@ -51,7 +51,7 @@ def _chart(canvas: Canvas, spec: TaskSpec, budget: Budget, scores: list[Info]) -
             y = up(spec.evaluation.normalised(value))
             canvas.line(left, y, left + width, y, color=color, width=1)
             canvas.text(left + 4, y + 2, name, size=10, color=color)
-    for one in told:
+    for one in scored:
         color = HIDDEN if one["split"] == spec.evaluation.hidden_split else SCORE
         canvas.circle(across(one["step"]), up(one["normalised"]), 4, fill=color)
     canvas.text(16, top + height - 8, "0", size=10, color=FAINT)

@@ -28,11 +28,13 @@ def unmeasured(observation: ToolOutcome) -> ToolOutcome:
     >>> unmeasured(ToolOutcome("poll", "job 2 ended with 0 after 1.3 s, 4 bytes printed\n")).result
     'job 2 ended with 0, 4 bytes printed\n'
     """
-    words = WORDS.get(observation.tool)
-    if words is None:
+    pattern = WORDS.get(observation.tool)
+    if pattern is None:
         return observation
-    told = words.sub("time", observation.result) if words is TIME_LEFT else words.sub(r"\1,", observation.result)
-    return msgspec.structs.replace(observation, result=told)
+    result = (
+        pattern.sub("time", observation.result) if pattern is TIME_LEFT else pattern.sub(r"\1,", observation.result)
+    )
+    return msgspec.structs.replace(observation, result=result)
 
 
 class StepTiming(msgspec.Struct, kw_only=True):

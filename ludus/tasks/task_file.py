@@ -49,13 +49,13 @@ def read_task_text(text: str | bytes, where: str = "task") -> TaskSpec:
     try:
         return read_foreign_yaml(text, TaskSpec)
     except msgspec.ValidationError as error:
-        raise TaskFileError(_told(error, where)) from error
+        raise TaskFileError(_message(error, where)) from error
     except msgspec.DecodeError as error:
-        said = NO_FILE.sub(" at line", " ".join(str(error).split()))
-        raise TaskFileError(f"{where}: expected YAML, got {said}") from error
+        message = NO_FILE.sub(" at line", " ".join(str(error).split()))
+        raise TaskFileError(f"{where}: expected YAML, got {message}") from error
 
 
-def _told(error: msgspec.ValidationError, where: str) -> str:
+def _message(error: msgspec.ValidationError, where: str) -> str:
     """The error with the path in front, as a reader looks for it."""
     text = str(error)
     match = PLACE.search(text)

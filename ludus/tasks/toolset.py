@@ -58,8 +58,8 @@ class TaskTools(ToolEnv):
             seconds: How long it may run; 0: as long as is usual.
         """
         spec = self._spec.timeouts_known
-        asked = spec.of("short") if not seconds > 0 else min(seconds, spec.of("long"))
-        allowed = max(0.1, min(asked, self._budget.seconds_left))
+        requested = spec.of("short") if not seconds > 0 else min(seconds, spec.of("long"))
+        allowed = max(0.1, min(requested, self._budget.seconds_left))
         try:
             result = self._placed().run(command, allowed)
         except SandboxError as error:
@@ -122,7 +122,7 @@ class TaskTools(ToolEnv):
         try:
             entries = self._placed().shell.list_files(path or ".", limit=2000)
         except (OSError, LimitExceeded) as error:
-            raise ToolError(_said(error)) from error
+            raise ToolError(_reason(error)) from error
         return "".join(f"{one.kind:6} {one.size:>10}  {one.name}\n" for one in entries) or "(empty)\n"
 
     @tool
@@ -169,10 +169,10 @@ class TaskTools(ToolEnv):
         try:
             known = self._placed().shell.job(job)
             status = known.wait(wait) if wait else known.poll()
-            said = known.tail(4096) + known.tail(4096, stderr=True)
+            output = known.tail(4096) + known.tail(4096, stderr=True)
         except (SandboxError, ValueError) as error:
             raise ToolError(str(error)) from error
-        return f"{_job(status)}\n{_decoded(said)}"
+        return f"{_job(status)}\n{_decoded(output)}"
 
     @tool
     def kill(self, job: int) -> str:
@@ -216,16 +216,16 @@ class TaskTools(ToolEnv):
         try:
             return self._placed().shell.read_file(path, LONGEST_READ)
         except (OSError, LimitExceeded) as error:
-            raise ToolError(_said(error)) from error
+            raise ToolError(_reason(error)) from error
 
     def _write(self, path: str, content: str) -> None:
         try:
             self._placed().shell.write_file(path, content.encode("utf8", "surrogateescape"))
         except (OSError, LimitExceeded) as error:
-            raise ToolError(_said(error)) from error
+            raise ToolError(_reason(error)) from error
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
 
 

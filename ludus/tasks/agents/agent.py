@@ -63,8 +63,8 @@ class ScriptedTaskAgent:
 
     def recall(self, call: Call, observation: ToolOutcome) -> None:
         """As if it had been asked, where it would have answered that."""
-        mine = self.act(observation)
-        self._is_own = self._is_own and call == (Call("text", {"message": mine}) if isinstance(mine, str) else mine)
+        own = self.act(observation)
+        self._is_own = self._is_own and call == (Call("text", {"message": own}) if isinstance(own, str) else own)
         if not self._is_own:
             self._next = 0
 

@@ -221,7 +221,7 @@ def _check_place(job: PlannedRun) -> None:
 
 def _broken(job: PlannedRun, error: BaseException, *, by_agent: bool) -> RunResult:
     """A run that could not be made, or not to its end; only a failure of the agent's is written down, and stays."""
-    outcome, reason = _blamed(error, by_agent=by_agent), _told(error)
+    outcome, reason = _blamed(error, by_agent=by_agent), _reason(error)
     with suppress(LudusError, OSError):  # a journal that is none says nothing of the run
         if _is_begun(job.place):
             result = journal_result(job.task.spec, job.place, job.agent)
@@ -239,7 +239,7 @@ def _blamed(error: BaseException, *, by_agent: bool) -> Outcome:
     return Outcome.AGENT_FAILED if by_agent and not isinstance(error, ServiceError) else Outcome.after(error)
 
 
-def _told(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     """What was raised; of an error that is none of ours also where, since nobody wrote its words for a reader."""
     if isinstance(error, LudusError | OSError):
         return f"{type(error).__name__}: {shorten(str(error), 500)}"

@@ -60,12 +60,12 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 
     def message(self) -> ChatMessage:
         """It as a message of the history."""
-        told: ChatMessage = {"role": "assistant"}
+        message: ChatMessage = {"role": "assistant"}
         if self.content:
-            told["content"] = self.content
+            message["content"] = self.content
         if self.calls:
-            told["tool_calls"] = [{**one, "function": _repeated(one["function"])} for one in self.calls]
-        return told
+            message["tool_calls"] = [{**one, "function": _repeated(one["function"])} for one in self.calls]
+        return message
 
 
 class Lines(Protocol):
@@ -114,8 +114,8 @@ def read_completion(data: bytes) -> Completion:
     answered = _decoded(data)
     first = next(iter(answered.choices or ()), None)
     if first is None or first.message is None:
-        told = "" if answered.error is None else f", but an error: {shorten(str(answered.error), 300)}"
-        raise ValueError(f"an answer with no choice in it{told}")
+        reason = "" if answered.error is None else f", but an error: {shorten(str(answered.error), 300)}"
+        raise ValueError(f"an answer with no choice in it{reason}")
     return _completed(first.message, answered.usage)
 
 
@@ -160,8 +160,8 @@ def _join(joined: _Message, calls: dict[int, _Call], delta: _Message) -> None:
         known.id = piece.id or known.id
         if piece.function is not None and known.function is not None:
             known.function.name = (known.function.name or "") + (piece.function.name or "")
-            told = _argument_text(known.function.arguments, "") + _argument_text(piece.function.arguments, "")
-            known.function.arguments = told
+            arguments = _argument_text(known.function.arguments, "") + _argument_text(piece.function.arguments, "")
+            known.function.arguments = arguments
 
 
 def _completed(message: _Message, usage: object) -> Completion:
@@ -180,8 +180,8 @@ def _completed(message: _Message, usage: object) -> Completion:
 
 def _call(call: _Call, at: int) -> FunctionCall:
     function = call.function or _Function()
-    told: CalledFunction = {"name": function.name or "", "arguments": _argument_text(function.arguments, "{}")}
-    return {"id": call.id or f"call_{at}", "type": "function", "function": told}
+    called: CalledFunction = {"name": function.name or "", "arguments": _argument_text(function.arguments, "{}")}
+    return {"id": call.id or f"call_{at}", "type": "function", "function": called}
 
 
 def _argument_text(arguments: object, none: str) -> str:
@@ -208,5 +208,5 @@ def _text(content: object) -> str:
     return "".join(one["text"] for one in parts if is_dict(one) and isinstance(one.get("text"), str))
 
 
-def _count(told: object) -> int:
-    return told if type(told) is int and 0 <= told < MAX_COUNT else 0
+def _count(value: object) -> int:
+    return value if type(value) is int and 0 <= value < MAX_COUNT else 0

@@ -82,14 +82,14 @@ def shown_tools(config: AgentConfig, known: Mapping[str, Tool]) -> dict[str, Too
     if config.tools is None:
         return dict(known)
     bundles = BUNDLES | config.bundles
-    wanted = [one for name in config.tools for one in bundles.get(name, (name,))]
-    for name in wanted:
+    chosen = [one for name in config.tools for one in bundles.get(name, (name,))]
+    for name in chosen:
         if name not in known:
             names = [*known, *bundles]
             raise InvalidArgument(
                 f"tools: expected tools or bundles, of {listing(names)}, got {name!r}{did_you_mean(name, names)}"
             )
-    return {name: one for name, one in known.items() if name in wanted or name in ALWAYS}
+    return {name: one for name, one in known.items() if name in chosen or name in ALWAYS}
 
 
 def _call_of(action: Call | str, space: Calls | None) -> Call | None:

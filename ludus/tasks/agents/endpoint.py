@@ -117,11 +117,11 @@ def _retry_after(headers: Headers, now: float) -> float:
     >>> _retry_after({"Retry-After": "7"}, 0.0), _retry_after({"Retry-After": "Thu, 01 Jan 1970 00:01:00 GMT"}, 50.0)
     (7.0, 10.0)
     """
-    told = str(headers.get("Retry-After") or "").strip()
-    if told.isascii() and told.isdigit():
-        return float(told[:9])
+    header = str(headers.get("Retry-After") or "").strip()
+    if header.isascii() and header.isdigit():
+        return float(header[:9])
     try:
-        return max(0.0, parsedate_to_datetime(told).timestamp() - now)
+        return max(0.0, parsedate_to_datetime(header).timestamp() - now)
     except (ValueError, TypeError, OverflowError):
         return 0.0
 

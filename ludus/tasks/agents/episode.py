@@ -155,14 +155,14 @@ class _Record:
         self._recorder = env if isinstance(env, Recorder) else None
         self._task = env.unwrapped if isinstance(env.unwrapped, TaskEnv) else None
 
-    def add(self, said: Sequence[EventValue], *, step: bool = True) -> None:
+    def add(self, agent_events: Sequence[EventValue], *, step: bool = True) -> None:
         """Write what the agent said and what its step was, if it made one; who looks at the file sees it at once."""
         entry = None if self._task is None else self._task.last
         if self._task is not None and self._task.folder is not None and entry is not None:
-            AgentLog(self._task.folder).add(entry.step, said)
+            AgentLog(self._task.folder).add(entry.step, agent_events)
         if self._recorder is None:
             return
-        events = [*said]
+        events = [*agent_events]
         if step and self._task is not None and entry is not None:
             events += step_events(self._task.task.spec, entry, self._task.changes)
         for event in events:

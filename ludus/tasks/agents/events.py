@@ -100,8 +100,8 @@ def task_metadata(spec: TaskSpec, agent: str, seed: int) -> Info:
     known = {name: value for name, value in marks.items() if value is not None}
     normalised = {name: _scaled(spec, value) for name, value in known.items()}
     scored = {f"{evaluation.metric} ({split})": known for split in (evaluation.public_split, evaluation.hidden_split)}
-    told = {f"normalised ({split})": normalised for split in (evaluation.public_split, evaluation.hidden_split)}
-    return {"task": spec.id, "agent": agent, "seed": seed, "marks": scored | told}
+    scaled = {f"normalised ({split})": normalised for split in (evaluation.public_split, evaluation.hidden_split)}
+    return {"task": spec.id, "agent": agent, "seed": seed, "marks": scored | scaled}
 
 
 def _scaled(spec: TaskSpec, value: float) -> float:

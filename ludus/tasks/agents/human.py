@@ -54,8 +54,8 @@ class HumanAgent:
 
     def act(self, observation: ToolOutcome) -> Call | str:
         """The next call; an empty line asks again."""
-        said = f"{observation.result}\n{observation.error}".strip("\n")
-        self._say(f"{said}\n")
+        output = f"{observation.result}\n{observation.error}".strip("\n")
+        self._say(f"{output}\n")
         while True:
             text = self._read(PROMPT)
             if text is None:

@@ -144,8 +144,8 @@ class ModelAgent:
 
     def _next(self) -> Call | str:
         """A function call as a call; one that cannot be read as the text it is, which costs a forfeit."""
-        self._asked = asked = self._waiting.pop(0)
-        function = asked["function"]
+        self._asked = call = self._waiting.pop(0)
+        function = call["function"]
         try:
             arguments: object = json.loads(function["arguments"] or "{}")
         except (ValueError, RecursionError):

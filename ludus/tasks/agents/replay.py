@@ -112,7 +112,7 @@ def export_run(task: Task, folder: Path, path: Path, *, agent: str = "") -> None
     """The run of a folder as a `.ludus` file, whether or not it was resumed on the way."""
     entries = Journal(folder).read()
     played = JournalEnv(entries, TaskEnv(task))
-    said, place = AgentLog(folder).read(), TaskWorkspace(task.spec, task.folder, folder.resolve())
+    agent_events, place = AgentLog(folder).read(), TaskWorkspace(task.spec, task.folder, folder.resolve())
     metadata = task_metadata(task.spec, agent, entries[0].seed)
     before: str | None = None
     with Recorder(played, path, "full", metadata=metadata) as recorder:
@@ -122,6 +122,6 @@ def export_run(task: Task, folder: Path, path: Path, *, agent: str = "") -> None
             else:
                 recorder.step(entry.call)
             changes = place.changes(before, entry.snapshot)
-            for event in (*said.get(entry.step, ()), *step_events(task.spec, entry, changes)):
+            for event in (*agent_events.get(entry.step, ()), *step_events(task.spec, entry, changes)):
                 recorder.record(event)
             before = entry.snapshot or before

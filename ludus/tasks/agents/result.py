@@ -120,8 +120,8 @@ def summarized(spec: TaskSpec, entries: Sequence[JournalEntry], *, agent: str, f
 
 
 def _usage(folder: Path) -> list[ModelUsage]:
-    said = AgentLog(folder).read()
-    return [one for events in said.values() for one in events if isinstance(one, ModelUsage)]
+    agent_events = AgentLog(folder).read()
+    return [one for events in agent_events.values() for one in events if isinstance(one, ModelUsage)]
 
 
 def write_result(result: RunResult, folder: Path) -> None:
@@ -140,9 +140,9 @@ def read_result(path: Path) -> RunResult:
         raise TrajectoryError(f"{file}: expected the result of a run, got {error.strerror}") from error
     except (msgspec.MsgspecError, RecursionError) as error:
         raise TrajectoryError(f"{file}: expected the result of a run, got {shorten(str(error))}") from error
-    told = [found.normalised, found.best_normalised, found.total, found.seconds, *(one for _, one in found.scores)]
-    told += [one for one in (found.value, found.best, found.cpu_seconds, found.cost_usd) if one is not None]
-    if max(map(abs, [*told, *found.marks.values()])) > MAX_NUMBER:
+    numbers = [found.normalised, found.best_normalised, found.total, found.seconds, *(one for _, one in found.scores)]
+    numbers += [one for one in (found.value, found.best, found.cpu_seconds, found.cost_usd) if one is not None]
+    if max(map(abs, [*numbers, *found.marks.values()])) > MAX_NUMBER:
         raise TrajectoryError(f"{file}: expected numbers of at most {MAX_NUMBER:g}, got more in the result of a run")
     found.folder = str(file.parent)
     return found

@@ -146,7 +146,7 @@ def _checked_data(task: Task, backend: str | Backend | None) -> tuple[list[str],
         with temporary_folder("audit") as base:
             sums.append(make_data(task.spec, task.folder, Path(base), seed=0, backend=backend).checksum)
     problems = [] if sums[0] == sums[1] else [f"generator: expected the same data for one seed, got {listing(sums)}"]
-    told = task.spec.data.checksum
-    if told is not None and told != sums[0]:
-        problems.append(f"data.checksum: expected {told}, got {sums[0]}")
+    expected = task.spec.data.checksum
+    if expected is not None and expected != sums[0]:
+        problems.append(f"data.checksum: expected {expected}, got {sums[0]}")
     return problems, sums[0]

@@ -99,13 +99,13 @@ def _copy(source: Path, place: Path) -> None:
         shutil.copyfile(source, place)
 
 
-def below(root: Path, path: str, what: str) -> Path:
+def below(root: Path, path: str, label: str) -> Path:
     """A path that another project's file names, inside of its folder."""
     found = (root / path).resolve()
     if not found.is_relative_to(root.resolve()):
-        raise ConversionError(f"{what}: expected a path inside of {root}, got {shorten(path)}")
+        raise ConversionError(f"{label}: expected a path inside of {root}, got {shorten(path)}")
     if not found.exists():
-        raise ConversionError(f"{what}: expected {found} to be there, got nothing")
+        raise ConversionError(f"{label}: expected {found} to be there, got nothing")
     return found
 
 

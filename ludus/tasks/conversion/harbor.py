@@ -189,12 +189,12 @@ def _check_plain(tree: ast.Module, tests: Path) -> None:
     """Functions and methods that need nothing of pytest: no fixtures, no parameters."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
-            asked = [one.arg for one in node.args.args if one.arg != "self"]
+            parameters = [one.arg for one in node.args.args if one.arg != "self"]
             marked = [ast.unparse(one) for one in node.decorator_list if "parametrize" in ast.unparse(one)]
-            if asked or marked or isinstance(node, ast.AsyncFunctionDef):
+            if parameters or marked or isinstance(node, ast.AsyncFunctionDef):
                 raise ConversionError(
                     f"{tests}, {node.name}: expected tests that are called with nothing, got one that pytest gives "
-                    f"{', '.join(asked) or 'a loop of its own'}; write it as plain functions"
+                    f"{', '.join(parameters) or 'a loop of its own'}; write it as plain functions"
                 )
 
 
@@ -225,17 +225,17 @@ def _image(folder: Path, limits: dict[str, object]) -> _Image:
             )
         return _Image()
     lines = [line.partition(" ")[::2] for line in _instructions(read_text(file))]
-    workdirs = [rest for word, rest in lines if word.upper() == "WORKDIR" and rest.startswith("/")]
+    workdirs = [rest for keyword, rest in lines if keyword.upper() == "WORKDIR" and rest.startswith("/")]
     root = workdirs[-1].rstrip("/") if workdirs and workdirs[-1] != "/" else ROOT
     copied: dict[str, Path] = {}
     requirements: list[str] = []
-    for word, rest in lines:
-        if word.upper() in ("COPY", "ADD"):
+    for keyword, rest in lines:
+        if keyword.upper() in ("COPY", "ADD"):
             copied |= _copied(place, rest.split(), file, root)
-        elif word.upper() == "RUN":
+        elif keyword.upper() == "RUN":
             requirements += _installed(rest, file)
-        elif word.upper() not in NOTHING:
-            raise _built(file, f"{word} {rest}")
+        elif keyword.upper() not in NOTHING:
+            raise _built(file, f"{keyword} {rest}")
     notes = (f"agents have {', '.join(requirements)} as installed here",) if requirements else ()
     return _Image(root, copied, tuple(requirements), notes)
 
@@ -270,8 +270,8 @@ def _instructions(text: str) -> list[str]:
     ]
 
 
-def _copied(folder: Path, words: list[str], file: Path, root: str) -> dict[str, Path]:
-    *sources, target = [one for one in words if not one.startswith("--")]
+def _copied(folder: Path, arguments: list[str], file: Path, root: str) -> dict[str, Path]:
+    *sources, target = [one for one in arguments if not one.startswith("--")]
     if target.startswith("/") and target.rstrip("/") != root and not target.startswith(f"{root}/"):
         raise _built(file, f"COPY … {target}")
     inside = target.removeprefix(root).strip("/").removeprefix("./").strip(".")

@@ -148,10 +148,10 @@ def _dataset(root: Path, path: str) -> Path | None:
 
 
 def _named(config: dict[str, Any], key: str, scripts: list[Path], file: Path) -> Path:
-    wanted = Path(str(config[key][0])).name
-    found = next((one for one in scripts if one.name == wanted), None)
+    name = Path(str(config[key][0])).name
+    found = next((one for one in scripts if one.name == name), None)
     if found is None:
-        raise ConversionError(f"{file}, {key}: expected one of starter_code, got {wanted!r}")
+        raise ConversionError(f"{file}, {key}: expected one of starter_code, got {name!r}")
     return found
 
 
@@ -192,11 +192,11 @@ def _requirements(config: dict[str, object], root: Path, notes: list[str]) -> li
     if not path:
         return ["numpy"]
     lines = read_text(below(root, str(path), "requirements_path")).splitlines()
-    asked = [found[1] for line in lines if (found := NAME.match(line))]
-    missing = [one for one in asked if not is_installed(one)]
+    names = [found[1] for line in lines if (found := NAME.match(line))]
+    missing = [one for one in names if not is_installed(one)]
     if missing:
         notes.append(f"not installed here, so that agents do without: {', '.join(missing)}")
-    return [one for one in asked if one not in missing] or ["numpy"]
+    return [one for one in names if one not in missing] or ["numpy"]
 
 
 def _metric(config: dict[str, object], file: Path) -> tuple[str, float | None]:

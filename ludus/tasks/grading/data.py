@@ -89,21 +89,21 @@ def _generate(
     for place in written.values():
         give(place, GRADER_USER)
     sandbox = grader_sandbox({"task": folder, **written}, seconds=MAX_TIMES * GENERATION_TIMEOUT_S, backend=backend)
-    asked: dict[str, object] = {"seed": seed, "public": DATA, "hidden": HIDDEN}
-    asked["generator"] = None if spec.data.generator is None else f"{TASK}/{spec.data.generator}"
+    request: dict[str, object] = {"seed": seed, "public": DATA, "hidden": HIDDEN}
+    request["generator"] = None if spec.data.generator is None else f"{TASK}/{spec.data.generator}"
     grader = spec.evaluation.grader if (folder / spec.evaluation.grader).is_file() else None
-    asked["grader"] = None if grader is None else f"{TASK}/{grader}"
+    request["grader"] = None if grader is None else f"{TASK}/{grader}"
     with FramedProcess(sandbox, grader_command("generate")) as talk:
         try:
-            talk.send(msgspec.json.encode(asked), time.monotonic() + GENERATION_TIMEOUT_S)
+            talk.send(msgspec.json.encode(request), time.monotonic() + GENERATION_TIMEOUT_S)
             answer = Stopwatch(talk.process, GENERATION_TIMEOUT_S).wait(talk.read)
         except ChannelError as error:
             raise EnvError(f"{spec.id}: expected its generator to end, got: {error}; {talk.complaint()}") from error
-    said = answer if is_dict(answer) else {"do": answer}
-    if said.get("do") == "no grader":
+    reply = answer if is_dict(answer) else {"do": answer}
+    if reply.get("do") == "no grader":
         expected = f"expected a file {grader!r} that can be imported"
-        raise EnvError(f"{spec.id}, evaluation.grader: {expected}, got {str(said.get('reason'))[:500]}; mend the file")
-    if said.get("do") != "done":
+        raise EnvError(f"{spec.id}, evaluation.grader: {expected}, got {str(reply.get('reason'))[:500]}; mend the file")
+    if reply.get("do") != "done":
         raise EnvError(f"{spec.id}: expected its generator to write data, got {shorten(answer, 2000)}")
     for place in written.values():
         _take_back(place)

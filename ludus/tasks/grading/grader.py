@@ -40,7 +40,7 @@ SEND_S = 600.0
 """Seconds for an answer to reach the grader, which waits for it: trusted code, on a machine that may be busy."""
 
 
-class _Said(msgspec.Struct):
+class _Message(msgspec.Struct):
     """What a grader may say."""
 
     do: str
@@ -53,7 +53,7 @@ class _Said(msgspec.Struct):
     body: msgspec.Raw = msgspec.Raw(b"")
 
 
-_SAID = msgspec.json.Decoder(_Said)
+_MESSAGE = msgspec.json.Decoder(_Message)
 
 
 class Grader:
@@ -95,20 +95,20 @@ class Grader:
         }
         sandbox = grader_sandbox(places, seconds=MAX_TIMES * seconds, backend=self._backend)
         with FramedProcess(sandbox, grader_command("grade")) as talk:
-            said = self._talked(talk, submission, split, Stopwatch(talk.process, seconds))
+            message = self._talked(talk, submission, split, Stopwatch(talk.process, seconds))
         spent = time.monotonic() - begun
-        if isinstance(said, str):
-            return TaskScore(split=split, reason=shorten_lines(said), grader_failed=True, seconds=spent)
-        if said.do == "score":
-            return scored(self.spec.evaluation, split, said.metrics, spent)
-        failed = said.do != "rejected"
-        reason = f"the grader failed: {said.reason}\n{said.traceback}" if failed else said.reason
+        if isinstance(message, str):
+            return TaskScore(split=split, reason=shorten_lines(message), grader_failed=True, seconds=spent)
+        if message.do == "score":
+            return scored(self.spec.evaluation, split, message.metrics, spent)
+        failed = message.do != "rejected"
+        reason = f"the grader failed: {message.reason}\n{message.traceback}" if failed else message.reason
         return TaskScore(split=split, reason=shorten_lines(reason), grader_failed=failed, seconds=spent)
 
-    def _talked(self, talk: FramedProcess, submission: Path, split: str, watch: Stopwatch) -> "_Said | str":
+    def _talked(self, talk: FramedProcess, submission: Path, split: str, watch: Stopwatch) -> "_Message | str":
         """Pass messages until the grader has said its last; that, or why there is none."""
         programs: list[SubmittedProgram] = []
-        asked = {
+        request = {
             "grader": f"{TASK}/{self.spec.evaluation.grader}",
             "submission": SUBMISSION,
             "hidden": HIDDEN,
@@ -118,14 +118,14 @@ class Grader:
             "metric": self.spec.evaluation.metric,
         }
         try:
-            answer = msgspec.json.encode(asked)
+            answer = msgspec.json.encode(request)
             while True:
                 with watch.running():
                     talk.send(answer, time.monotonic() + SEND_S)
-                said = _SAID.decode(watch.wait(talk.receive))
-                if said.do not in ("start", "ask", "stop", "used"):
-                    return said
-                answer = self._answer(said, programs, submission)
+                message = _MESSAGE.decode(watch.wait(talk.receive))
+                if message.do not in ("start", "ask", "stop", "used"):
+                    return message
+                answer = self._answer(message, programs, submission)
                 watch.others = [one.watch for one in programs if one.watch is not None]
         except Late:
             return "grading: its time ran out"
@@ -137,24 +137,24 @@ class Grader:
             for program in programs:
                 program.close()
 
-    def _answer(self, said: _Said, programs: list[SubmittedProgram], submission: Path) -> bytes:
-        if said.do == "start":
-            return self._started(said, programs, submission)
-        if not 0 <= said.program < len(programs):
+    def _answer(self, message: _Message, programs: list[SubmittedProgram], submission: Path) -> bytes:
+        if message.do == "start":
+            return self._started(message, programs, submission)
+        if not 0 <= message.program < len(programs):
             return b'{"error":"no such program"}'
-        if said.do == "stop":
-            programs[said.program].close()
+        if message.do == "stop":
+            programs[message.program].close()
             return b'{"value":null}'
-        if said.do == "used":
-            return programs[said.program].used()
-        return programs[said.program].relay(bytes(said.body))
+        if message.do == "used":
+            return programs[message.program].used()
+        return programs[message.program].relay(bytes(message.body))
 
-    def _started(self, said: _Said, programs: list[SubmittedProgram], submission: Path) -> bytes:
-        if said.path not in {file.path for file in self.spec.submission} or len(programs) >= MAX_PROGRAMS:
+    def _started(self, message: _Message, programs: list[SubmittedProgram], submission: Path) -> bytes:
+        if message.path not in {file.path for file in self.spec.submission} or len(programs) >= MAX_PROGRAMS:
             return b'{"error":"expected a file of the submission"}'
         links = link_interpreter(submission.parent / "bin")
         places = {"submission": submission, "empty": _empty(submission), "bin": links}
-        program = SubmittedProgram(program_sandbox(self.spec, places, self._backend), said.path, said.seconds)
+        program = SubmittedProgram(program_sandbox(self.spec, places, self._backend), message.path, message.seconds)
         programs.append(program)
         return program.start() or msgspec.json.encode({"value": len(programs) - 1})
 

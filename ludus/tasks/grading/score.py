@@ -49,10 +49,10 @@ class TaskScore(msgspec.Struct, frozen=True, kw_only=True):
         >>> TaskScore(split="test", metrics={"accuracy": 0.9, "watts": 31.2}).unmeasured(evaluation)["metrics"]
         {'accuracy': 0.9}
         """
-        told: Info = msgspec.to_builtins(self)
-        del told["seconds"]
-        told["metrics"] = {name: one for name, one in self.metrics.items() if name not in evaluation.measured}
-        return told
+        fields: Info = msgspec.to_builtins(self)
+        del fields["seconds"]
+        fields["metrics"] = {name: one for name, one in self.metrics.items() if name not in evaluation.measured}
+        return fields
 
 
 def scored(evaluation: EvaluationSpec, split: str, given: object, seconds: float = 0.0) -> TaskScore:

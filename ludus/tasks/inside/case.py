@@ -55,14 +55,14 @@ class Program:
 
     def _called(self, name: str, each: Iterable[Sequence[object]], on: int | list[int] | None) -> list[Any]:
         rows = [list(arguments) for arguments in each]
-        values = self._asked({"do": "call", "name": name, "each": rows, "on": on})
+        values = self._answer_to({"do": "call", "name": name, "each": rows, "on": on})
         if not is_list(values) or len(values) != len(rows):
             raise Rejected(f"{self.path}: expected {len(rows)} results of {name}, got something else")
         return values
 
     def make(self, name: str, *arguments: object) -> Instance:
         """An instance of a class of the program, which keeps its state from call to call."""
-        number = self._asked({"do": "make", "name": name, "arguments": list(arguments)})
+        number = self._answer_to({"do": "make", "name": name, "arguments": list(arguments)})
         return Instance(self, number if isinstance(number, int) else -1)
 
     @property
@@ -77,7 +77,7 @@ class Program:
             raise RuntimeError("expected a sandbox that counts processor time, got one that does not")
         return float(used)
 
-    def _asked(self, body: dict[str, object]) -> Any:
+    def _answer_to(self, body: dict[str, object]) -> Any:
         send({"do": "ask", "program": self.number, "body": body})
         answer = receive()
         if "error" in answer:
@@ -187,8 +187,8 @@ class Case:
     def read_json(self, path: str) -> Any:
         """A JSON file of the submission; NaN and infinities are none of JSON."""
 
-        def refuse(word: str) -> object:
-            raise Rejected(f"{path}: expected finite numbers, got {word}")
+        def refuse(constant: str) -> object:
+            raise Rejected(f"{path}: expected finite numbers, got {constant}")
 
         try:
             return json.loads(self.read_text(path), parse_constant=refuse)

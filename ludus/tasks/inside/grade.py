@@ -21,23 +21,23 @@ __all__ = ["generate", "grade"]
 def grade() -> None:
     """Grade one submission, as the first frame asks for it."""
     os.set_inheritable(CHANNEL, False)
-    asked = receive()
+    request = receive()
     case = Case(
-        Path(asked["submission"]),
-        Path(asked["hidden"]),
-        Path(asked["data"]),
-        split=asked["split"],
-        seed=asked["seed"],
+        Path(request["submission"]),
+        Path(request["hidden"]),
+        Path(request["data"]),
+        split=request["split"],
+        seed=request["seed"],
     )
     try:
-        result = module_at(asked["grader"]).grade(case)
-        metrics = {name: repr(value) for name, value in plain_metrics(result, asked["metric"]).items()}
+        result = module_at(request["grader"]).grade(case)
+        metrics = {name: repr(value) for name, value in plain_metrics(result, request["metric"]).items()}
         send({"do": "score", "metrics": metrics})
     except Rejected as error:
         send({"do": "rejected", "reason": _plain_text(str(error))})
     except BaseException as error:  # `sys.exit` too: whatever it is, it is no score
-        told = _plain_text(traceback.format_exc(limit=-4))
-        send({"do": "failed", "reason": _plain_text(f"{type(error).__name__}: {error}"), "traceback": told[-4000:]})
+        trace = _plain_text(traceback.format_exc(limit=-4))
+        send({"do": "failed", "reason": _plain_text(f"{type(error).__name__}: {error}"), "traceback": trace[-4000:]})
 
 
 def _plain_text(text: str) -> str:
@@ -47,18 +47,20 @@ def _plain_text(text: str) -> str:
 
 def generate() -> None:
     """Write a task's data, where it has a generator, and import its grader, as the first frame asks for it."""
-    asked = receive()
+    request = receive()
     doing = "failed"
     try:
-        if asked["generator"] is not None:
-            module_at(asked["generator"]).generate(int(asked["seed"]), Path(asked["public"]), Path(asked["hidden"]))
+        if request["generator"] is not None:
+            module_at(request["generator"]).generate(
+                int(request["seed"]), Path(request["public"]), Path(request["hidden"])
+            )
         doing = "no grader"
-        if asked["grader"] is not None and not callable(module_at(asked["grader"]).grade):
+        if request["grader"] is not None and not callable(module_at(request["grader"]).grade):
             raise TypeError("grade is no function")
         send({"do": "done"})
     except Exception as error:
-        told = traceback.format_exc(limit=-4)
-        send({"do": doing, "reason": f"{type(error).__name__}: {error}", "traceback": told[-4000:]})
+        trace = traceback.format_exc(limit=-4)
+        send({"do": doing, "reason": f"{type(error).__name__}: {error}", "traceback": trace[-4000:]})
 
 
 def module_at(path: str) -> Any:

@@ -26,22 +26,22 @@ def main() -> None:
     made: list[object] = []
     while True:
         try:
-            asked = receive()
+            request = receive()
         except EOFError:
             os._exit(0)
         try:
-            if asked["do"] == "load":
-                module = load(asked["path"])
+            if request["do"] == "load":
+                module = load(request["path"])
                 answer: object = None
-            elif asked["do"] == "make":
-                made.append(getattr(module, asked["name"])(*asked["arguments"]))
+            elif request["do"] == "make":
+                made.append(getattr(module, request["name"])(*request["arguments"]))
                 answer = len(made) - 1
             else:
-                on, each = asked["on"], asked["each"]
+                on, each = request["on"], request["each"]
                 owners = [
                     module if one is None else made[one] for one in (on if isinstance(on, list) else [on] * len(each))
                 ]
-                answer = [getattr(one, asked["name"])(*given) for one, given in zip(owners, each, strict=True)]
+                answer = [getattr(one, request["name"])(*given) for one, given in zip(owners, each, strict=True)]
             send({"value": answer})
         except BaseException as error:
             send({"error": f"{type(error).__name__}: {error}"[:LONGEST_ERROR]})

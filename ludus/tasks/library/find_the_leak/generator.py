@@ -45,8 +45,8 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
     _write(public / "train.csv", [*head, "returned"], [known[at] for at in rng.permutation(TRAIN)])
     _write(public / "production.csv", head, rows[TRAIN:])
     _write(public / "test.csv", ["id", "customer"], [row[:2] for row in rows[TRAIN:]])
-    told = LEAKS | HONEST
-    _write(public / "columns.csv", ["column", "what"], [[names[name], told[name]] for name in order])
+    descriptions = LEAKS | HONEST
+    _write(public / "columns.csv", ["column", "what"], [[names[name], descriptions[name]] for name in order])
     splits = rng.permutation(["validation"] * (TEST // 2) + ["test"] * (TEST // 2))
     labels = zip(ids[TRAIN:], returned[TRAIN:].astype(int), splits, strict=True)
     _write(hidden / "labels.csv", ["id", "returned", "split"], labels)

@@ -23,11 +23,11 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
     labels = rng.permutation([LABELS[at % 3] for at in range(count)]).tolist()
     rows = [_example(rng, meanings, label) for label in labels]
     ids = [f"n{number:05d}" for number in rng.permutation(100_000)[:count]]
-    told = [str(rng.choice(LABELS)) if rng.random() < WRONG * 1.5 else label for label in labels]
+    noisy = [str(rng.choice(LABELS)) if rng.random() < WRONG * 1.5 else label for label in labels]
     with (public / "train.csv").open("w", newline="") as train, (public / "test.csv").open("w", newline="") as test:
         csv.writer(train).writerow(["id", "premise", "hypothesis", "label"])
         csv.writer(test).writerow(["id", "premise", "hypothesis"])
-        csv.writer(train).writerows([ids[at], *rows[at], told[at]] for at in range(TRAIN))
+        csv.writer(train).writerows([ids[at], *rows[at], noisy[at]] for at in range(TRAIN))
         csv.writer(test).writerows([ids[at], *rows[at]] for at in range(TRAIN, count))
     splits = rng.permutation(["validation"] * (TEST // 2) + ["test"] * (TEST // 2))
     with (hidden / "labels.csv").open("w", newline="") as file:

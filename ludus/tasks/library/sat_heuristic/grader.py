@@ -22,9 +22,9 @@ def grade(case: Case) -> dict[str, float]:
             literals = program.call_each("choose", [(clauses,) for clauses in asked])
             return [checked(literal, clauses) for literal, clauses in zip(literals, asked, strict=True)]
 
-        mine, simple = solve(formulas, choose), solve(formulas, first)
-    ratios = np.log(np.array(mine) / np.array(simple))
-    return {"relative_decisions": float(np.exp(ratios.mean())), "decisions": float(np.mean(mine))}
+        submitted, simple = solve(formulas, choose), solve(formulas, first)
+    ratios = np.log(np.array(submitted) / np.array(simple))
+    return {"relative_decisions": float(np.exp(ratios.mean())), "decisions": float(np.mean(submitted))}
 
 
 def first(asked: list[Clauses]) -> list[int]:

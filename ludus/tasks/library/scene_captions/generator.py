@@ -46,8 +46,8 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
         csv.writer(file).writerows([ids[TRAIN + at], at] for at in range(TEST))
     splits = rng.permutation(["validation"] * (TEST // 2) + ["test"] * (TEST // 2)).tolist()
     answers = [
-        {"id": name, "captions": told, "split": split}
-        for name, told, split in zip(ids[TRAIN:], captions[TRAIN:], splits, strict=True)
+        {"id": name, "captions": texts, "split": split}
+        for name, texts, split in zip(ids[TRAIN:], captions[TRAIN:], splits, strict=True)
     ]
     (hidden / "captions.json").write_text(json.dumps(answers))
 

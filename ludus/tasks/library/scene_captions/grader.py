@@ -20,16 +20,16 @@ def grade(case: Case) -> dict[str, float]:
     return {"bleu": float(np.mean(scores)), "exact": float(np.mean([one in captions for one, captions in pairs]))}
 
 
-def bleu(told: list[str], right: list[str]) -> float:
+def bleu(candidate: list[str], right: list[str]) -> float:
     """The geometric mean of the shares of words, pairs and triples that are right; short captions are punished."""
-    if not told:
+    if not candidate:
         return 0.0
     shares: list[float] = []
     for size in range(1, LONGEST + 1):
-        mine, theirs = grams(told, size), grams(right, size)
-        both = sum((mine & theirs).values())
-        shares.append(max(both, SMOOTH) / max(1, sum(mine.values())))
-    brevity = min(1.0, float(np.exp(1 - len(right) / len(told))))
+        got, expected = grams(candidate, size), grams(right, size)
+        both = sum((got & expected).values())
+        shares.append(max(both, SMOOTH) / max(1, sum(got.values())))
+    brevity = min(1.0, float(np.exp(1 - len(right) / len(candidate))))
     return brevity * float(np.exp(np.mean(np.log(shares))))
 
 

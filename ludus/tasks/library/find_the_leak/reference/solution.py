@@ -21,8 +21,8 @@ def richer(table: np.ndarray) -> np.ndarray:
 
 
 train, production = read("data/train.csv"), read("data/production.csv")
-told = {row["column"]: row["what"] for row in read("data/columns.csv")}
-columns = [name for name, what in told.items() if not any(words in what for words in LATE)]
+descriptions = {row["column"]: row["what"] for row in read("data/columns.csv")}
+columns = [name for name, text in descriptions.items() if not any(words in text for words in LATE)]
 labels = np.array([int(row["returned"]) for row in train])
 table = richer(table_of(train + production, columns))
 known, asked = table[: len(train)], table[len(train) :]

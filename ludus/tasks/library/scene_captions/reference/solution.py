@@ -59,18 +59,18 @@ known: list[np.ndarray] = []
 words: list[list[str]] = []
 for picture, caption in zip(np.load("data/train.npy").astype(float), captions, strict=True):
     how, seen = parts(picture)
-    told, named = things(caption)
-    if how == told:
+    relation, named = things(caption)
+    if how == relation:
         known += seen
         words += named
 scenes = [parts(picture) for picture in np.load("data/test.npy").astype(float)]
 asked = np.array([one for _, seen in scenes for one in seen])
 columns = {1: slice(0, 3), 0: slice(3, 4), 2: slice(4, None)}
 found = {at: nearest(np.array(known), [one[at] for one in words], asked, part) for at, part in columns.items()}
-told_of = [f"a {found[0][at]} {found[1][at]} {found[2][at]}" for at in range(len(asked))]
+descriptions = [f"a {found[0][at]} {found[1][at]} {found[2][at]}" for at in range(len(asked))]
 with open("submission.csv", "w", newline="") as file:
     writer = csv.writer(file)
     writer.writerow(["id", "prediction"])
     for row in test:
         at = int(row["row"])
-        writer.writerow([row["id"], f"{told_of[2 * at]} {scenes[at][0]} {told_of[2 * at + 1]}"])
+        writer.writerow([row["id"], f"{descriptions[2 * at]} {scenes[at][0]} {descriptions[2 * at + 1]}"])
