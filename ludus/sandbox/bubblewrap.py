@@ -120,11 +120,11 @@ def _start(
     root = drops_user()
     with ExitStack() as opened:
         extra = {} if proxy is None else {RELAY: str(Path(__file__).with_name("relay.py")), SOCKET: proxy.path}
-        words = options(policy, root=root, sources=sources, extra=extra)
+        flags = options(policy, root=root, sources=sources, extra=extra)
         if policy.environment:
             descriptors[SCRIPT] = _written(start_script(policy), opened)
-            words = ["--perms", "0755", "--dir", "/run/ludus", "--perms", "0644", "--file", str(SCRIPT), START, *words]
-        descriptors[ARGUMENTS] = _written("".join(f"{word}\0" for word in words).encode(), opened)
+            flags = ["--perms", "0755", "--dir", "/run/ludus", "--perms", "0644", "--file", str(SCRIPT), START, *flags]
+        descriptors[ARGUMENTS] = _written("".join(f"{flag}\0" for flag in flags).encode(), opened)
         descriptors[FILTER] = _written(namespace_filter(network=policy.network != "none"), opened)
         status, theirs = os.pipe()
         opened.callback(os.close, theirs)

@@ -48,10 +48,10 @@ class BwrapProgram(NamedTuple):
 def program() -> BwrapProgram:
     """Find it and ask it; SandboxUnavailable, with what to install, where there is none."""
     path = tool("bwrap", "bubblewrap")
-    said = subprocess.run([path, "--help"], capture_output=True, text=True, check=False, env={})
+    usage = subprocess.run([path, "--help"], capture_output=True, text=True, check=False, env={})
     version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, env={}).stdout
     return BwrapProgram(
-        path, version.strip(), frozenset(re.findall(r"^\s+(--[\w-]+)", said.stdout + said.stderr, re.M))
+        path, version.strip(), frozenset(re.findall(r"^\s+(--[\w-]+)", usage.stdout + usage.stderr, re.M))
     )
 
 
@@ -103,7 +103,7 @@ def _namespaces(*, root: bool) -> Options:
     found = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     found += ["--hostname", "sandbox", "--new-session", "--die-with-parent", "--cap-drop", "ALL"]
     if root:
-        return [*found, *(word for cap in KEPT_CAPABILITIES for word in ("--cap-add", f"CAP_{cap}"))]
+        return [*found, *(option for cap in KEPT_CAPABILITIES for option in ("--cap-add", f"CAP_{cap}"))]
     nested = ["--disable-userns"] if program().has("--disable-userns") else []
     return [*found, "--unshare-user", "--uid", str(USER), "--gid", str(GROUP), *nested]
 
@@ -112,7 +112,7 @@ def _environment(policy: Policy) -> Options:
     """Ours; see `start_script` for the policy's."""
     own = msgspec.structs.replace(policy, environment={})
     given = variables(own, HOME, "/tmp")  # noqa: S108  (its own)
-    return [word for name, value in given.items() for word in ("--setenv", name, value)]
+    return [option for name, value in given.items() for option in ("--setenv", name, value)]
 
 
 @cache
@@ -136,7 +136,7 @@ def _system(mounts: tuple[Mount, ...]) -> tuple[str, ...]:
 
 def _files(files: Mapping[str, str]) -> Options:
     found = _folders(files, ())
-    return [*found, *(word for place, source in files.items() for word in ("--ro-bind", source, place))]
+    return [*found, *(option for place, source in files.items() for option in ("--ro-bind", source, place))]
 
 
 def _mounts(sources: Mapping[Mount, int], before: Iterable[str]) -> Options:
@@ -159,12 +159,12 @@ def _covers(shown: Iterable[str], named: Iterable[str]) -> Options:
     given = list(named)
     visible = ("/proc", *shown, *given)
     return [
-        word
+        option
         for folder in COVERED
         if os.path.isdir(folder)
         and any(folder.startswith(f"{one}/") for one in visible)
         and not any(f"{one}/".startswith(f"{folder}/") for one in given)
-        for word in ("--tmpfs", folder, "--remount-ro", folder)
+        for option in ("--tmpfs", folder, "--remount-ro", folder)
     ]
 
 
@@ -173,5 +173,5 @@ def _folders(places: Iterable[str], before: Iterable[str]) -> Options:
     places = list(places)
     mounted = (*before, *places)
     above = {str(folder) for place in places for folder in Path(place).parents}
-    wanted = sorted(one for one in above if one != "/" and not any(f"{one}/".startswith(f"{at}/") for at in mounted))
-    return [word for one in wanted for word in ("--perms", "0755", "--dir", one)]
+    missing = sorted(one for one in above if one != "/" and not any(f"{one}/".startswith(f"{at}/") for at in mounted))
+    return [option for one in missing for option in ("--perms", "0755", "--dir", one)]

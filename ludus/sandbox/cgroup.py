@@ -246,8 +246,8 @@ def _sweep(parent: str) -> bool:
     gone = True
     with contextlib.suppress(OSError):  # it is not ours to look into
         for name in os.listdir(parent):
-            words = name.split("-")
-            if len(words) == 3 and words[0] == PREFIX and words[2].isdigit() and is_dead(words[1]):
+            parts = name.split("-")
+            if len(parts) == 3 and parts[0] == PREFIX and parts[2].isdigit() and is_dead(parts[1]):
                 gone = _remove(f"{parent}/{name}") and gone
     return gone
 

@@ -54,7 +54,7 @@ class FramedProcess:
         self, sandbox: Sandbox, argv: Sequence[str], *, stdout: int | None = None, stderr: int = subprocess.PIPE
     ) -> None:
         self._ours, theirs = socket.socketpair()
-        self._buffer, self._said = bytearray(), b""
+        self._buffer, self._stderr = bytearray(), b""
         streams = {"stderr": stderr} | ({} if stdout is None else {"stdout": stdout})
         try:
             with theirs:
@@ -105,11 +105,11 @@ class FramedProcess:
         """Kill it; the end of what it wrote to stderr, and the limit it ran into."""
         self.process.kill()
         limit = self.process.usage().limit
-        said = self._said
+        output = self._stderr
         with contextlib.suppress(OSError, ValueError):
-            said += self.process.stderr.read() or b""
+            output += self.process.stderr.read() or b""
         return "; ".join(
-            filter(None, (f"limit: {limit}" if limit else "", said[-MAX_STDERR_CHARS:].decode("utf8", "replace")))
+            filter(None, (f"limit: {limit}" if limit else "", output[-MAX_STDERR_CHARS:].decode("utf8", "replace")))
         )
 
     def close(self) -> None:
@@ -146,7 +146,7 @@ class FramedProcess:
             if self._ours.fileno() in ready:
                 return
             for descriptor in ready:
-                said = os.read(descriptor, 1 << 16)
-                self._said = (self._said + said)[-MAX_STDERR_CHARS:]
-                if not said:  # it was closed
+                chunk = os.read(descriptor, 1 << 16)
+                self._stderr = (self._stderr + chunk)[-MAX_STDERR_CHARS:]
+                if not chunk:  # it was closed
                     self._poll.unregister(descriptor)

@@ -31,5 +31,5 @@ def linux_since(means: str) -> str:
     >>> linux_since("cgroup v1 memory"), linux_since("RLIMIT_NPROC of the user namespace"), linux_since("watcher")
     ('Linux 2.6.25', 'Linux 5.14', '')
     """
-    found = [version for word, version in SINCE if re.search(word, means)]
+    found = [version for pattern, version in SINCE if re.search(pattern, means)]
     return f"Linux {'.'.join(map(str, max(found)))}" if found else ""

@@ -39,10 +39,10 @@ environment: dict[str, str] = {}
 command: list[str] = []
 
 
-def checked(result: int, what: str) -> int:
+def checked(result: int, call: str) -> int:
     """The result of a system call, or its failure: a restriction that cannot be set ends the start."""
     if result < 0:
-        raise OSError(ctypes.get_errno(), what)
+        raise OSError(ctypes.get_errno(), call)
     return result
 
 
@@ -360,7 +360,7 @@ def main() -> None:
         prctl(PR_SET_PDEATHSIG, SIGCONT)  # stopped, it would not hear that the other side is gone
         prctl(PR_SET_SUBREAPER, 1)
         libc.prctl(PR_SET_NAME, BEGINNING)
-    (told, failure), (ended, ending) = os.pipe(), os.pipe()
+    (failed, failure), (ended, ending) = os.pipe(), os.pipe()
     try:
         child = start(steps, namespace, failure, ending)
     except OSError as error:
@@ -374,8 +374,8 @@ def main() -> None:
     os.closerange(0, STEPS)  # else the other side would wait for the ends that the keeper holds
     os.closerange(*pins)
     status, reached = keep(child, folder, end_first if namespace else sweep)
-    told_status = os.read(ended, 4)  # by the first process of the namespace, unless it was killed
-    report(int.from_bytes(told_status, "little") if told_status else status, reached, os.read(told, 500))
+    inner_status = os.read(ended, 4)  # by the first process of the namespace, unless it was killed
+    report(int.from_bytes(inner_status, "little") if inner_status else status, reached, os.read(failed, 500))
     folder.remove()
 
 

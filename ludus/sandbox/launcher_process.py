@@ -78,23 +78,23 @@ class LauncherProcess(LocalProcess):
                 self._control.send(b"k", socket.MSG_DONTWAIT)
         self._go_on()
 
-    def _told(self) -> bytes:
-        told = b""
+    def _report(self) -> bytes:
+        report = b""
         # It has ended, and what it told is here. There may be no end of it: a child that it was starting has it, too.
         with contextlib.suppress(OSError):  # it left without reading our last word, or there is no more
             while some := self._control.recv(4096, socket.MSG_DONTWAIT):
-                told += some
-        return told
+                report += some
+        return report
 
     def _exit_code(self, code: int) -> int:
-        told, _, failure = self._told().partition(b"\n")
+        report, _, failure = self._report().partition(b"\n")
         with self._control_lock:
             self._control.close()
-        if not told:  # the launcher was killed: what it kept is killed with it, and what it was starting here
+        if not report:  # the launcher was killed: what it kept is killed with it, and what it was starting here
             end_orphans()
             remove_tree(self._home)
             return code if code < 0 else -9
-        ended, cpu, read, written, reached = told.split(b" ")
+        ended, cpu, read, written, reached = report.split(b" ")
         self._limit = self._limit or reached.decode() or None
         self._seen = self._seen.joined(TreeSample(float(cpu), 0, 0, int(read) * 512, int(written) * 512))
         if failure:
@@ -135,8 +135,8 @@ def launch(
         held_pins = dict(enumerate(pins, FIRST_PIN))
         most = (policy.limits.disk or 0) if watched else 0
         hostile = "hostile" if guarantees.boundary else ""
-        words = [home, str(most), str(len(held_pins)), hostile, namespace]
-        pid, control = _spawn(steps, given | held_pins, words)
+        arguments = [home, str(most), str(len(held_pins)), hostile, namespace]
+        pid, control = _spawn(steps, given | held_pins, arguments)
         undo.pop_all()
     streams.release()
     kept = _Kept(control, home, namespaced=bool(namespace))
@@ -148,13 +148,13 @@ def sized_home(home: str, most: int, user: int, group: int) -> list[Step]:
     return [("hold", home, HOME), ("home", home, most, most // PAGE_BYTES + FEW_FILES, user, group)]
 
 
-def _spawn(steps: Iterable[Step], descriptors: dict[int, int], words: Sequence[str]) -> tuple[int, socket.socket]:
+def _spawn(steps: Iterable[Step], descriptors: dict[int, int], arguments: Sequence[str]) -> tuple[int, socket.socket]:
     """Start the launcher with its steps; its pid, and our end of the control socket."""
     ours, theirs = socket.socketpair()
     with theirs, tempfile.TemporaryFile() as file, open(os.devnull, "rb") as nothing:
-        file.write("".join([f"{word}\0" for step in steps for word in step]).encode("utf8", "surrogateescape"))
+        file.write("".join([f"{part}\0" for step in steps for part in step]).encode("utf8", "surrogateescape"))
         file.seek(0)
-        command = [interpreter(), "-I", "-S", "-c", LAUNCH, str(Path(__file__).parent), *words]
+        command = [interpreter(), "-I", "-S", "-c", LAUNCH, str(Path(__file__).parent), *arguments]
         given = {3: nothing.fileno(), **descriptors, 4: file.fileno(), 5: theirs.fileno()}
         try:
             return spawn(command, {}, given), ours

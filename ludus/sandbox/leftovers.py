@@ -35,10 +35,10 @@ def is_dead(owner: str) -> bool:
     >>> is_dead(identity()), is_dead("somebody")
     (False, False)
     """
-    words = owner.split(".")
-    if len(words) != 4 or not words[2].isdigit():
+    parts = owner.split(".")
+    if len(parts) != 4 or not parts[2].isdigit():
         return False
-    _, namespace, pid, started = words
+    _, namespace, pid, started = parts
     try:
         return is_of_today(owner) and namespace == _namespace() and _start_time(int(pid)) != started
     except OSError:  # as where there are no descriptors left to look with

@@ -36,7 +36,7 @@ class NamespaceProcess(LocalProcess):
         status: int,
         proxy: Proxy | None,
     ) -> None:
-        self._status, self._told, self._proxy = status, b"", proxy
+        self._status, self._received, self._proxy = status, b"", proxy
         self._first: int | None = None
         self._first_descriptor: int | None = None
         self._killed = False
@@ -52,10 +52,10 @@ class NamespaceProcess(LocalProcess):
         """The status pipe has something, or was closed by all who held it."""
         with suppress(BlockingIOError):
             some = os.read(self._status, 4096)
-            self._told += some
+            self._received += some
             if not some:
                 self._hang_up()
-        found = FIRST.search(self._told)
+        found = FIRST.search(self._received)
         if found is not None and self._first is None:
             self._meet(int(found[1]))
 
@@ -107,9 +107,9 @@ class NamespaceProcess(LocalProcess):
         if self._proxy is not None:
             self._proxy.close()
         while self._status >= 0:
-            told = len(self._told)
+            length = len(self._received)
             self._listen()
-            if len(self._told) == told:
+            if len(self._received) == length:
                 self._hang_up()
         if code < 0:
             self._end_first()
@@ -117,10 +117,10 @@ class NamespaceProcess(LocalProcess):
             if self._first_descriptor is not None:
                 os.close(self._first_descriptor)
                 self._first_descriptor = None
-        ended = ENDED.search(self._told)
+        ended = ENDED.search(self._received)
         if ended is not None:
-            told = int(ended[1])
-            return 128 - told if 128 < told < 128 + signal.NSIG else told
+            status = int(ended[1])
+            return 128 - status if 128 < status < 128 + signal.NSIG else status
         if self._killed or code < 0:  # by us; or with its whole cgroup, which ran out of memory; or by somebody
             return -signal.SIGKILL
         self._reason = f"bwrap ended with {code} before it; see what it wrote to stderr"

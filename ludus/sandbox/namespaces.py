@@ -20,10 +20,10 @@ FIRST_FREE_DESCRIPTOR = 1024
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def checked(result: int, what: str) -> None:
+def checked(result: int, call: str) -> None:
     """Raise where a system call failed."""
     if result < 0:
-        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+        raise OSError(ctypes.get_errno(), f"{call}: {os.strerror(ctypes.get_errno())}")
 
 
 def write(path: str, text: str) -> None:

@@ -207,8 +207,8 @@ def _user(policy: Policy) -> str:
 
 def _reads_all() -> bool:
     """Whether this process may read what it pleases, and so may hand that on."""
-    told = Path("/proc/self/status").read_text(encoding="utf8")
-    return bool(int(told.partition("CapPrm:")[2].split()[0], 16) >> READ_SEARCH & 1)
+    status = Path("/proc/self/status").read_text(encoding="utf8")
+    return bool(int(status.partition("CapPrm:")[2].split()[0], 16) >> READ_SEARCH & 1)
 
 
 def _unusable(argv: Sequence[str], policy: Policy) -> str:

@@ -42,10 +42,10 @@ class FilterProgram(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
-def checked(result: int, what: str) -> int:
+def checked(result: int, call: str) -> int:
     """The result of a system call, or its failure: a restriction that cannot be set ends the start."""
     if result < 0:
-        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+        raise OSError(ctypes.get_errno(), f"{call}: {os.strerror(ctypes.get_errno())}")
     return result
 
 

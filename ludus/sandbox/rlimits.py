@@ -32,11 +32,11 @@ def rlimits(limits: Limits, *, memory: bool, processes: bool) -> list[Rlimit]:
     return [_within(Rlimit(*one)) for one in wanted]
 
 
-def _within(wanted: Rlimit) -> Rlimit:
+def _within(limit: Rlimit) -> Rlimit:
     """Not above what this process has: raising a limit is a privilege, and not needed."""
     import resource  # not on every system that imports this
 
-    hard = resource.getrlimit(getattr(resource, f"RLIMIT_{wanted.name}"))[1]
+    hard = resource.getrlimit(getattr(resource, f"RLIMIT_{limit.name}"))[1]
     if hard == resource.RLIM_INFINITY:
-        return wanted
-    return Rlimit(wanted.name, min(wanted.soft, hard), min(wanted.hard, hard))
+        return limit
+    return Rlimit(limit.name, min(limit.soft, hard), min(limit.hard, hard))

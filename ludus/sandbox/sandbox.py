@@ -272,8 +272,8 @@ def _is_list(argv: object) -> TypeGuard[Sequence[object]]:
     return isinstance(argv, Sequence) and not isinstance(argv, str)
 
 
-def _is_text(words: Sequence[object]) -> TypeGuard[Sequence[str]]:
-    return all(isinstance(one, str) and "\0" not in one for one in words)
+def _is_text(arguments: Sequence[object]) -> TypeGuard[Sequence[str]]:
+    return all(isinstance(one, str) and "\0" not in one for one in arguments)
 
 
 def _feed(stream: BufferedWriter, data: bytes) -> None:

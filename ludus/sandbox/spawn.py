@@ -82,8 +82,8 @@ def _spawn_exactly(argv: Sequence[str], environment: Mapping[str, str], moved: M
         _check(libc.posix_spawnattr_setsigdefault(attributes, full))
         _check(libc.posix_spawnattr_setflags(attributes, ctypes.c_short(SETSIGDEF | SETSIGMASK | SETSID)))
         pid = ctypes.c_int()
-        path, words, variables = os.fsencode(argv[0]), _strings(argv), _strings(map("=".join, environment.items()))
-        _check(libc.posix_spawn(ctypes.byref(pid), path, actions, attributes, words, variables), argv[0])
+        path, arguments, variables = os.fsencode(argv[0]), _strings(argv), _strings(map("=".join, environment.items()))
+        _check(libc.posix_spawn(ctypes.byref(pid), path, actions, attributes, arguments, variables), argv[0])
         return pid.value
     finally:
         libc.posix_spawnattr_destroy(attributes)

@@ -20,23 +20,23 @@ class Streams:
         """This side's ends of the pipes."""
         self._owned: list[int] = []
         try:
-            for number, wanted in enumerate((stdin, stdout, stderr)):
-                self.descriptors[number] = self._open(number, wanted)
+            for number, stream in enumerate((stdin, stdout, stderr)):
+                self.descriptors[number] = self._open(number, stream)
         except BaseException:
             self.release()
             self.close()
             raise
 
-    def _open(self, number: int, wanted: int | None) -> int:
-        if wanted == subprocess.PIPE:
+    def _open(self, number: int, stream: int | None) -> int:
+        if stream == subprocess.PIPE:
             return self._pipe(number)
-        if wanted is None or wanted == subprocess.DEVNULL:
+        if stream is None or stream == subprocess.DEVNULL:
             return self._own(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))
-        if wanted == subprocess.STDOUT and number == 2:
+        if stream == subprocess.STDOUT and number == 2:
             return self.descriptors[1]
-        if wanted < 0:
-            raise InvalidArgument(f"stream {number}: expected PIPE, DEVNULL, a descriptor or None, got {wanted}")
-        return wanted
+        if stream < 0:
+            raise InvalidArgument(f"stream {number}: expected PIPE, DEVNULL, a descriptor or None, got {stream}")
+        return stream
 
     def _pipe(self, number: int) -> int:
         reading, writing = os.pipe()

@@ -106,8 +106,8 @@ def _scheduled(pid: int) -> tuple[float, float]:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:  # it ended
         threads = []
-    told = [_read(f"/proc/{pid}/task/{thread}/schedstat").split() for thread in threads]
-    ran, waited = (sum(int(one[at]) for one in told if len(one) == 3) / 1e9 for at in (0, 1))
+    stats = [_read(f"/proc/{pid}/task/{thread}/schedstat").split() for thread in threads]
+    ran, waited = (sum(int(one[at]) for one in stats if len(one) == 3) / 1e9 for at in (0, 1))
     return ran, waited
 
 
@@ -151,9 +151,9 @@ def names_in_memory(pid: int) -> int:
     for device, place in dict(_in_memory(str(pid))).items():
         if device not in ours:
             with suppress(OSError):  # it ended
-                told = os.statvfs(f"/proc/{pid}/root{place}")
+                filesystem = os.statvfs(f"/proc/{pid}/root{place}")
                 if _is_device(f"/proc/{pid}/root{place}", device):
-                    found += (told.f_files - told.f_ffree) * EMPTY_FILE_BYTES
+                    found += (filesystem.f_files - filesystem.f_ffree) * EMPTY_FILE_BYTES
     return found
 
 

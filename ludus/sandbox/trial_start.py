@@ -18,9 +18,9 @@ def try_start(backend: Backend, argv: Sequence[str], version: str = "") -> Probe
     begin = time.perf_counter()
     try:
         with backend.start(argv, POLICY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-            said = process.stdout.read(4096).decode("utf8", "replace").strip()
+            output = process.stdout.read(4096).decode("utf8", "replace").strip()
             code = process.wait()
     except (OSError, SandboxError) as error:
         return Probe(False, str(error))
     took = (time.perf_counter() - begin) * 1000
-    return Probe(True, version, took) if code == 0 else Probe(False, f"exit code {code}: {said}", took)
+    return Probe(True, version, took) if code == 0 else Probe(False, f"exit code {code}: {output}", took)

@@ -152,10 +152,10 @@ def _wanted(mount: Mount, found: os.stat_result) -> int:
     return 4 | enter | (2 if mount.writable else 0)
 
 
-def _allows(found: os.stat_result, wanted: int, user: int) -> bool:
+def _allows(found: os.stat_result, access: int, user: int) -> bool:
     mode = stat.S_IMODE(found.st_mode)
     if found.st_uid == user:
         mode >>= 6
     elif found.st_gid == user - USER + GROUP:
         mode >>= 3
-    return mode & wanted == wanted
+    return mode & access == access

@@ -109,8 +109,8 @@ def test_what_bwrap_leaves_that_is_killed_while_it_begins_is_ended(monkeypatch, 
     if not met:
         monkeypatch.setattr(NamespaceProcess, "_meet", lambda *_: None)
     with Sandbox("bubblewrap").start(FOREVER, stdin=subprocess.PIPE) as process:
-        until(lambda: b"child-pid" in process._told and process._told.endswith(b"\n"), "a first process inside")
-        first = int(process._told.partition(b'"child-pid": ')[2].partition(b",")[0].split()[0])
+        until(lambda: b"child-pid" in process._received and process._received.endswith(b"\n"), "a first process inside")
+        first = int(process._received.partition(b'"child-pid": ')[2].partition(b",")[0].split()[0])
         assert state(first)
         os.kill(process.pid, signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL

@@ -103,7 +103,7 @@ class Container(LocalProcess):
         self._connect, self._control = connect, control  # a service may die, and be another one later
         self._handle = os.pidfd_open(pid)
         self._lock = threading.Lock()
-        self._told = b""
+        self._received = b""
         self._listening = self._stopped = self._closing = self._closed = self._unexplained = False
         super().__init__(pid, streams, policy.limits, guarantees, group)
         self.policy = policy
@@ -163,16 +163,16 @@ class Container(LocalProcess):
 
     def _report(self) -> None:
         """The work has ended: measure while its group is still there, and end the first process too."""
-        if not self._hear() or b"\n" in self._told:
+        if not self._hear() or b"\n" in self._received:
             self._stop_listening()
             self._end()
 
     def _hear(self) -> bool:
         try:
-            more = self._control.recv(MAX_REPORT_BYTES - len(self._told), socket.MSG_DONTWAIT)
+            more = self._control.recv(MAX_REPORT_BYTES - len(self._received), socket.MSG_DONTWAIT)
         except OSError:
             more = b""
-        self._told += more
+        self._received += more
         return bool(more)
 
     def _stop_listening(self) -> None:
@@ -214,8 +214,8 @@ class Container(LocalProcess):
     def _exit_code(self, code: int) -> int:
         if self._proxy is not None:
             self._proxy.close()
-        told, complete, _ = self._told.partition(b"\n")
-        number, _, failure = told.partition(b" ")
+        report, complete, _ = self._received.partition(b"\n")
+        number, _, failure = report.partition(b" ")
         if not complete or not CODE.fullmatch(number):
             self._unexplained = not self._stopped and not self.group.ran_out()
             return -signal.SIGKILL

@@ -28,7 +28,7 @@ class Group(Cgroup):
         self._alarm_lock = Lock()
         """One thread measures while another removes: a number that is closed may be another file's by then."""
         self._out_of_memory = False
-        self._told: dict[str, object] = {}
+        self._measured: dict[str, object] = {}
         self._before = self._seconds() or 0.0
         self._starters = self._count("pids", "pids.peak") or 0
 
@@ -96,8 +96,8 @@ class Group(Cgroup):
             found["limit"] = "processes"
         if self.ran_out():
             found.update(oom=True, limit="memory")
-        self._told.update({name: value for name, value in found.items() if value is not None})
-        return {**self._told, **({} if limit is None else {"limit": limit})}
+        self._measured.update({name: value for name, value in found.items() if value is not None})
+        return {**self._measured, **({} if limit is None else {"limit": limit})}
 
     def remove(self) -> bool:
         with self._alarm_lock:
@@ -135,10 +135,10 @@ class Group(Cgroup):
         if "io" not in self._found:
             return {}
         name = "io.stat" if self._version("io") == 2 else "blkio.throttle.io_service_bytes"
-        words = _transfers(self._text("io", name))
+        counts = _transfers(self._text("io", name))
         return {
-            "read_bytes": sum(number for word, number in words if word in ("rbytes", "Read")),
-            "written_bytes": sum(number for word, number in words if word in ("wbytes", "Write")),
+            "read_bytes": sum(number for kind, number in counts if kind in ("rbytes", "Read")),
+            "written_bytes": sum(number for kind, number in counts if kind in ("wbytes", "Write")),
         }
 
 
@@ -162,8 +162,8 @@ def _alarm(folder: str) -> tuple[int, int]:
 def _transfers(text: str) -> list[tuple[str, int]]:
     """Version 2: `8:0 rbytes=1 wbytes=2 …`; version 1: `8:0 Read 1`."""
     found: list[tuple[str, int]] = []
-    for _, *words in (line.split() for line in text.splitlines()):
-        pairs = [word.split("=") for word in words] if "=" in "".join(words) else [words]
+    for _, *fields in (line.split() for line in text.splitlines()):
+        pairs = [field.split("=") for field in fields] if "=" in "".join(fields) else [fields]
         found += [(pair[0], int(pair[1])) for pair in pairs if len(pair) == 2 and pair[1].isdigit()]
     return found
 
@@ -186,10 +186,10 @@ def _places(pid: int, container: str) -> Places:
 
 def _top(path: str, container: str) -> str | None:
     """Down to the first folder with the id: some engines limit that one, and start the process further down."""
-    words = path.split("/")
-    for index, word in enumerate(words):
-        if container in word:
-            return "/".join(words[: index + 1])
+    parts = path.split("/")
+    for index, part in enumerate(parts):
+        if container in part:
+            return "/".join(parts[: index + 1])
     return None
 
 

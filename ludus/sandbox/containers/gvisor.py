@@ -56,8 +56,8 @@ class Gvisor(Engine):
         return service(*OPTIONS)
 
     def start(self, argv: Sequence[str], policy: Policy, **streams: Unpack[StreamOptions]) -> SandboxedProcess:
-        for name, wanted in streams.items():
-            if isinstance(wanted, int) and wanted >= 0 and stat.S_ISREG(os.fstat(wanted).st_mode):
+        for name, stream in streams.items():
+            if isinstance(stream, int) and stream >= 0 and stat.S_ISREG(os.fstat(stream).st_mode):
                 raise InvalidArgument(
                     f"{name}: expected a pipe, a socket or DEVNULL for gvisor, got a file, whose position its kernel "
                     "does not share with the host's; pass PIPE and copy"
@@ -65,8 +65,8 @@ class Gvisor(Engine):
         return super().start(argv, policy, **streams)
 
     def _versions(self, api: Api) -> str:
-        told = subprocess.run(["runsc", "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
-        return f"{api.version()}, {told.partition(chr(10))[0]}"
+        output = subprocess.run(["runsc", "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
+        return f"{api.version()}, {output.partition(chr(10))[0]}"
 
     def _place(self, api: Api, policy: Policy) -> EngineSetup:
         most = policy.limits.processes

@@ -143,12 +143,12 @@ def _loaded(programs: list[str]) -> set[str]:
     for at in range(0, len(paths), LDD_BATCH_SIZE):
         command = ["ldd", *paths[at : at + LDD_BATCH_SIZE]]
         try:
-            told = subprocess.run(command, capture_output=True, text=True, timeout=LDD_TIMEOUT_S, check=False)
+            result = subprocess.run(command, capture_output=True, text=True, timeout=LDD_TIMEOUT_S, check=False)
         except subprocess.TimeoutExpired as error:
             raise SandboxUnavailable(
                 f"image of the host: expected ldd to tell the libraries of {LDD_BATCH_SIZE} programs "
                 f"within {LDD_TIMEOUT_S} s, "
                 "got no answer; try again when the machine is less busy"
             ) from error
-        found |= set(_FOUND.findall(told.stdout))  # it grumbles about what is not dynamic, and lists the rest
+        found |= set(_FOUND.findall(result.stdout))  # it grumbles about what is not dynamic, and lists the rest
     return found

@@ -56,7 +56,7 @@ def main(folder: str) -> None:
     os.set_blocking(waker, False)
     signal.set_wakeup_fd(waker)
     signal.signal(signal.SIGCHLD, wake)
-    told, failure = os.pipe()
+    failed, failure = os.pipe()
     child = os.fork()
     if child == 0:
         become(work, descriptors, failure)
@@ -64,7 +64,7 @@ def main(folder: str) -> None:
         os.close(one)
     code = watch(control, awake, child)
     end_others()
-    control.sendall(b" ".join([b"%d" % code, *os.read(told, 500).splitlines()[:1]]) + b"\n")
+    control.sendall(b" ".join([b"%d" % code, *os.read(failed, 500).splitlines()[:1]]) + b"\n")
     control.recv(1)
 
 

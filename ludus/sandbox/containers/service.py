@@ -68,8 +68,8 @@ class PodmanService:
         end = time.monotonic() + START_TIMEOUT_S
         while not (os.path.exists(self.api.path) and self.api.answers()):
             if _ended(self._shell, POLL_INTERVAL_S) or time.monotonic() > end:
-                said = self._log.read_text(errors="replace").strip()[-500:]
-                raise SandboxUnavailable(f"podman: expected its service to start, got: {said or 'no answer'}")
+                output = self._log.read_text(errors="replace").strip()[-500:]
+                raise SandboxUnavailable(f"podman: expected its service to start, got: {output or 'no answer'}")
 
 
 _shared: dict[tuple[str, ...], PodmanService] = {}

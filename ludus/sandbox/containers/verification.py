@@ -63,9 +63,9 @@ def missing_rlimits(pid: int, limits: Limits) -> list[str]:
     rows = _read(f"/proc/{pid}/limits").splitlines()
     missing: list[str] = []
     for name, title in RLIMITS.items():
-        asked = getattr(limits, name)
+        limit = getattr(limits, name)
         hard = next((row.removeprefix(title).split()[1] for row in rows if row.startswith(title)), "unlimited")
-        if asked is not None and (not hard.isdigit() or int(hard) > asked):
+        if limit is not None and (not hard.isdigit() or int(hard) > limit):
             missing.append(name)
     return missing
 
@@ -83,8 +83,8 @@ def gofer(pid: int) -> int | None:
     """The process that opens files for gVisor's kernel: a sibling, whose root is what is seen behind that kernel."""
     starter = int(_status(pid)["PPid"])
     for child in map(int, _read(f"/proc/{starter}/task/{starter}/children").split()):
-        words = _read(f"/proc/{child}/cmdline").split("\0")
-        if words[0] == "runsc-gofer" and os.path.basename(_program(child)) == "runsc":
+        argv = _read(f"/proc/{child}/cmdline").split("\0")
+        if argv[0] == "runsc-gofer" and os.path.basename(_program(child)) == "runsc":
             return child
     return None
 

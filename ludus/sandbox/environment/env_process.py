@@ -90,9 +90,9 @@ class SpawnedEnvProcess(EnvProcess):
         self.process.kill()
         self.drain()
         output = clean(self._tail.decode("utf8", "replace"), MAX_REPORTED_OUTPUT_BYTES)
-        told = process_exit(limit, code, self.process.usage(), output, reason)
+        ending = process_exit(limit, code, self.process.usage(), output, reason)
         self.close()
-        return told
+        return ending
 
     def kill(self) -> None:
         self.process.kill()

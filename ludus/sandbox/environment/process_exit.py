@@ -26,13 +26,13 @@ class ProcessExit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def info(self) -> dict[str, object]:
         """For `info["sandbox"]` of the step that it cut short."""
-        told: dict[str, object] = {name: getattr(self, name) for name in ("reason", "limit", "code", "signal")}
-        return told | {"usage": msgspec.structs.asdict(self.usage)}
+        fields: dict[str, object] = {name: getattr(self, name) for name in ("reason", "limit", "code", "signal")}
+        return fields | {"usage": msgspec.structs.asdict(self.usage)}
 
-    def error(self, what: str, advice: str = "; reset() starts it anew") -> SandboxError:
+    def error(self, call: str, advice: str = "; reset() starts it anew") -> SandboxError:
         """For a call that has no episode to cut short."""
         kind = SandboxError if self.limit is None else LimitExceeded
-        error = kind(f"{what}: expected an answer, got none: {self.reason}{advice}")
+        error = kind(f"{call}: expected an answer, got none: {self.reason}{advice}")
         if self.output:
             error.add_note(f"The end of what it wrote:\n{self.output}")
         return error

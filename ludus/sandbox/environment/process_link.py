@@ -54,9 +54,9 @@ class ProcessEnded(LinkEnded):
         super().__init__(ending.reason, {RESERVED: ending.info})
         self.ending = ending
 
-    def error(self, what: str, advice: str = "; reset() starts it anew") -> LudusError:
+    def error(self, call: str, advice: str = "; reset() starts it anew") -> LudusError:
         """For a call that has no episode to cut short."""
-        return self.ending.error(what, advice)
+        return self.ending.error(call, advice)
 
 
 class ProcessLink:
@@ -190,12 +190,12 @@ class ProcessLink:
         env_process = self.env_process
         if env_process is None:
             raise self._absent()
-        wanted, progress = class_of(request), None
-        if wanted is StepRequest:
+        request_type, progress = class_of(request), None
+        if request_type is StepRequest:
             seconds, progress = self._step_seconds, current_progress()
         else:
-            seconds = self._seconds.get(wanted, self.deadlines.other)
-            if wanted is ResetRequest:  # now and then, so that the end of what it wrote is there to be told
+            seconds = self._seconds.get(request_type, self.deadlines.other)
+            if request_type is ResetRequest:  # now and then, so that the end of what it wrote is there to be told
                 env_process.drain()
         try:
             if progress is None or not isinstance(request, StepRequest):

@@ -49,7 +49,7 @@ def arrived(ready: Ready, before: ShellState | None) -> ShellState:
     return msgspec.structs.replace(before, cwd=cwd, script=script, places=places)
 
 
-def ended(done: Done, output: Gathered, seconds: float, *, asked: ShellState, after: ShellState) -> CommandResult:
+def ended(done: Done, output: Gathered, seconds: float, *, before: ShellState, after: ShellState) -> CommandResult:
     """The result of a command that ended while the session lives."""
     return CommandResult(
         code=done.code,
@@ -63,15 +63,15 @@ def ended(done: Done, output: Gathered, seconds: float, *, asked: ShellState, af
         cwd=after.cwd,
         remembered=done.folder is not None,
         job=done.job if done.running else None,
-        note="; ".join(_notes(done, asked)),
+        note="; ".join(_notes(done, before)),
     )
 
 
-def _notes(done: Done, asked: ShellState) -> list[str]:
+def _notes(done: Done, before: ShellState) -> list[str]:
     found: list[str] = []
     begun = folder_of(done.begun_in)
-    if begun != asked.cwd:
-        found.append(f"the folder {asked.cwd} is gone: the command began in {begun}")
+    if begun != before.cwd:
+        found.append(f"the folder {before.cwd} is gone: the command began in {begun}")
     if done.timed_out:
         found.append("the command ran out of time, and was killed with all that it had started")
     if done.killed:

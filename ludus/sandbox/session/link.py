@@ -76,8 +76,8 @@ class AgentLink:
     def _why(self, error: ChannelError) -> str:
         """What the process said on its stderr, where it said anything."""
         self.process.kill()
-        said = self.process.stderr.read1(MAX_STDERR_BYTES).decode("utf8", "replace").strip()
-        return shorten(said, 400) if said else str(error)
+        stderr = self.process.stderr.read1(MAX_STDERR_BYTES).decode("utf8", "replace").strip()
+        return shorten(stderr, 400) if stderr else str(error)
 
     def call(
         self,

@@ -169,10 +169,10 @@ class ShellSession:
     def _completed(self, reply: Reply, script: bytes, output: Gathered, seconds: float) -> CommandResult:
         if isinstance(reply, Failed):
             return unstarted(reply, seconds, self.state)
-        asked, done = self.state, self._expected(reply, Done)
+        before, done = self.state, self._expected(reply, Done)
         with self._losing():
-            self.state = left_by(done, script, asked)
-            return ended(done, output, seconds, asked=asked, after=self.state)
+            self.state = left_by(done, script, before)
+            return ended(done, output, seconds, before=before, after=self.state)
 
     def start(
         self, command: str, *, timeout: float = math.inf, limit: int | None = None, merge: bool | None = None

@@ -37,10 +37,10 @@ class Restoration:
             self._tree(descriptor, digest, b"", 0)
 
     def _tree(self, descriptor: int, digest: bytes, above: bytes, depth: int) -> None:
-        wanted = {entry.name: entry for entry in self.store.tree(digest)}
-        self._count(wanted, depth)
-        present = self._present(descriptor, wanted)
-        for name, entry in wanted.items():
+        entries = {entry.name: entry for entry in self.store.tree(digest)}
+        self._count(entries, depth)
+        present = self._present(descriptor, entries)
+        for name, entry in entries.items():
             path = above + b"/" + name if above else name
             found = present.get(name)
             if entry.kind == FOLDER:
@@ -50,7 +50,7 @@ class Restoration:
             elif found is None or os.readlink(name, dir_fd=descriptor) != entry.content:
                 self._link(descriptor, entry)
 
-    def _present(self, descriptor: int, wanted: dict[bytes, TreeEntry]) -> dict[bytes, os.stat_result]:
+    def _present(self, descriptor: int, entries: dict[bytes, TreeEntry]) -> dict[bytes, os.stat_result]:
         """What is there of the kind that is wanted; all else is removed."""
         present: dict[bytes, os.stat_result] = {}
         with os.scandir(descriptor) as found:
@@ -60,16 +60,16 @@ class Restoration:
                 status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
                 if status.st_dev != self.device:
                     continue  # a mount is no part of a workspace
-                if name in wanted and KINDS.get(stat.S_IFMT(status.st_mode)) == wanted[name].kind:
+                if name in entries and KINDS.get(stat.S_IFMT(status.st_mode)) == entries[name].kind:
                     present[name] = status
                 elif name != self.removal.name:
                     self.removal.remove(descriptor, name)
         return present
 
-    def _count(self, wanted: dict[bytes, TreeEntry], depth: int) -> None:
+    def _count(self, entries: dict[bytes, TreeEntry], depth: int) -> None:
         """A few folders of a store, each in all of the next, are a tree without end: it keeps to a scan's limits."""
-        self.names += len(wanted)
-        self.size += sum(entry.size for entry in wanted.values() if entry.kind == FILE)
+        self.names += len(entries)
+        self.size += sum(entry.size for entry in entries.values() if entry.kind == FILE)
         most = self.limits
         if self.names > most.files or self.size > most.bytes or depth > most.depth:
             raise LimitExceeded(

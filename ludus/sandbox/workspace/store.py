@@ -130,13 +130,13 @@ class Store:
             raise SnapshotError(f"store: expected the content {digest.hex()}, got another; it is damaged")
         return data
 
-    def _read(self, kind: str, digest: bytes, most_bytes: int, what: str) -> bytes:
+    def _read(self, kind: str, digest: bytes, most_bytes: int, label: str) -> bytes:
         try:
             return read_foreign_file(self._path(kind, digest), most_bytes)
         except FileNotFoundError:
-            raise SnapshotError(f"store: expected the {what} {digest.hex()}, got nothing under that name") from None
+            raise SnapshotError(f"store: expected the {label} {digest.hex()}, got nothing under that name") from None
         except OSError as error:
-            raise SnapshotError(f"store: expected the {what} {digest.hex()}, got {error.strerror}") from None
+            raise SnapshotError(f"store: expected the {label} {digest.hex()}, got {error.strerror}") from None
 
     def add_tree(self, digest: bytes, data: bytes) -> None:
         """Keep a folder's entries."""

@@ -108,10 +108,10 @@ class Workspace:
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(target.iterdir()):
             raise InvalidArgument(f"fork: expected a folder that is empty or not there, got {target}")
-        mine = self.folder.stat()
-        target.chmod(mine.st_mode & 0o777)
+        status = self.folder.stat()
+        target.chmod(status.st_mode & 0o777)
         if os.geteuid() == 0:
-            os.chown(target, mine.st_uid, mine.st_gid)
+            os.chown(target, status.st_uid, status.st_gid)
         forked = Workspace(target, store=self.store, limits=self.limits, name=name)
         forked._begin(self._checked(snapshot))
         return forked

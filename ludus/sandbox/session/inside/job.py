@@ -87,19 +87,19 @@ class ShellJob:
             if not data:
                 self._lose_supervisor()
 
-    def _note(self, what: bytes, number: int) -> None:
-        if what == b"p":
+    def _note(self, kind: bytes, number: int) -> None:
+        if kind == b"p":
             self.pid, self.preamble_done_at = number, time.monotonic() + PREAMBLE_S
             if self.interrupted or self.timed_out:
                 self.interrupt()
             if self.gone_by < float("inf"):
                 self.kill()
-        elif what == b"e":
+        elif kind == b"e":
             self.failure, self.status = number, CANNOT_START << 8
-        elif what == b"r":
+        elif kind == b"r":
             self.is_ready = True
-        elif what in (b"s", b"l"):
-            self.status, self.ended, self.is_last = number, time.monotonic(), what == b"l"
+        elif kind in (b"s", b"l"):
+            self.status, self.ended, self.is_last = number, time.monotonic(), kind == b"l"
             if self.timed_out:
                 self.kill()  # what it left in the background as well
 

@@ -212,15 +212,15 @@ def _tell(status: int, line: bytes) -> None:  # pragma: no cover
 
 def _buried(child: int, status: int) -> bool:  # pragma: no cover
     """Wait until all of a command has ended; whether that was told with the end of its shell."""
-    told = False
+    reported = False
     while True:
         try:
             pid, ended = os.waitpid(-1, 0)
         except ChildProcessError:
-            return told
+            return reported
         if pid == child:
-            told = not _is_any_left()
-            _tell(status, (b"l%d\nr0\n" if told else b"s%d\n") % ended)
+            reported = not _is_any_left()
+            _tell(status, (b"l%d\nr0\n" if reported else b"s%d\n") % ended)
 
 
 def _is_any_left() -> bool:  # pragma: no cover (a fork)
@@ -298,10 +298,10 @@ def _prefer(oom: tuple[int, bytes] | None, score: bytes | None) -> None:  # prag
             os.pwrite(oom[0], oom[1] if score is None else score, 0)
 
 
-def _keep_only(wanted: set[int]) -> None:  # pragma: no cover
+def _keep_only(kept: set[int]) -> None:  # pragma: no cover
     """Close every descriptor from 3 on but these: a copy of somebody's pipe would keep it open."""
     begin = 3
-    for descriptor in sorted(one for one in wanted if one >= 3):
+    for descriptor in sorted(one for one in kept if one >= 3):
         os.closerange(begin, descriptor)
         begin = descriptor + 1
     os.closerange(begin, max(os.sysconf("SC_OPEN_MAX"), begin))
