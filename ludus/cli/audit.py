@@ -92,12 +92,12 @@ def _uses(runs: list[ProbeRun]) -> Table:
     table.add_column("was seen to use", ratio=1)
     for run in runs:
         native = [f"native code, which is not seen: {', '.join(run.native[:5])}"] if run.native else []
-        seen = ["not run"] if run.seen is None else _told(run.seen)
-        table.add_row(run.id, Text("\n".join(_told(run.declared))), Text("\n".join([*seen, *native])))
+        seen = ["not run"] if run.seen is None else _lines(run.seen)
+        table.add_row(run.id, Text("\n".join(_lines(run.declared))), Text("\n".join([*seen, *native])))
     return table
 
 
-def _told(uses: Declared) -> list[str]:
+def _lines(uses: Declared) -> list[str]:
     kinds = {"network": uses.network, "files": uses.files, "subprocesses": uses.subprocesses}
     found = [f"{kind} {clean(', '.join(values), MAX_REASON_CHARS)}" for kind, values in kinds.items() if values]
     return found or ["nothing"]

@@ -102,9 +102,9 @@ def _table(report: Report) -> Table:
     table.add_column("level", no_wrap=True)
     table.add_column("rule, what is wrong, and the fix", ratio=1)
     for finding in report.findings:
-        table.add_row(Text(finding.level, STYLES[finding.level]), _told(finding))
+        table.add_row(Text(finding.level, STYLES[finding.level]), _described(finding))
     return table
 
 
-def _told(finding: Finding) -> Text:
+def _described(finding: Finding) -> Text:
     return Text.assemble((finding.rule, "cyan"), f"\n{finding.message}\n", ("fix: ", "green"), finding.fix)

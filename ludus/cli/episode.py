@@ -44,6 +44,6 @@ def play(env: AnyEnv, seed: int, max_steps: int) -> PlayedEpisode:
         _, reward, terminated, truncated, info = env.step(sample_legal(env.action_space, info.get("action_mask")))
         total += float(reward)
         if terminated or truncated:
-            told = read_outcome(info.get(OUTCOME))
-            return PlayedEpisode(seed, steps, total, "termination" if terminated else "truncation", told)
+            outcome = read_outcome(info.get(OUTCOME))
+            return PlayedEpisode(seed, steps, total, "termination" if terminated else "truncation", outcome)
     return PlayedEpisode(seed, max_steps, total, "--max-steps")

@@ -85,10 +85,10 @@ def _suite(
     with redirect_stdout(sys.stderr), _bar() as bar:
         task = bar.add_task("", total=len(suite_named(name).ids), pace="", mean="")
 
-        def told(one: Evaluation) -> None:
+        def advance(one: Evaluation) -> None:
             bar.update(task, advance=1, pace=one.name)
 
-        found = evaluate_suite(name, agent, folder, jobs=jobs, num_envs=num_envs, key=sign, progress=told)
+        found = evaluate_suite(name, agent, folder, jobs=jobs, num_envs=num_envs, key=sign, progress=advance)
     if as_json:
         print(msgspec.json.encode([_plain(one, agent) for one in found.values()]).decode())
         return
@@ -184,5 +184,5 @@ def _table(found: Evaluation, agent: str) -> Table:
 
 def _outcomes(found: Evaluation) -> dict[str, int]:
     """How often episodes ended in which way, where that was told."""
-    told = [one.outcome.value for one in found.episodes if one.outcome is not None]
-    return {name: told.count(name) for name in dict.fromkeys(sorted(told))}
+    outcomes = [one.outcome.value for one in found.episodes if one.outcome is not None]
+    return {name: outcomes.count(name) for name in dict.fromkeys(sorted(outcomes))}

@@ -44,18 +44,18 @@ class Verbs(TyperGroup):
                 raise typer.Exit(FAILED) from error
 
 
-def import_from_here(words: Sequence[str]) -> None:
+def import_from_here(arguments: Sequence[str]) -> None:
     """Let `module:Env` mean a module of the current folder: console scripts, unlike `python -m`, do not look there.
 
     Where no word names one, nothing is imported from there: its files may have the names of whatever is loaded next.
     """
-    here, named = os.getcwd(), [found[1] for word in words for found in NAMED.finditer(word)]
-    stated = ISOLATION.search(" ".join(words))
+    here, named = os.getcwd(), [found[1] for argument in arguments for found in NAMED.finditer(argument)]
+    stated = ISOLATION.search(" ".join(arguments))
     if not (named or stated) or {"", here} & set(sys.path):
         return
     from ludus.registry.folder_code import enter_folder  # with the registry, which most verbs need and not all
 
-    isolation = None if stated is None or "--agent" in words else stated[1]  # agents run here
+    isolation = None if stated is None or "--agent" in arguments else stated[1]  # agents run here
     for module in named or [""]:  # a file may name modules of this folder
         enter_folder([here], module and f"{module}:", isolation)
 

@@ -125,8 +125,8 @@ def _arguments(resolved: ResolvedSpec, bare: AnyEnv) -> list[tuple[str, str]]:
     if not adapted(resolved.spec):
         return [("arguments", hidden if resolved.sandbox is not None else _listed(signature(type(bare)).parameters))]
     taken: list[Parameter] | None = getattr(bare, "reset_parameters", None)  # of a class that takes long to import
-    told = hidden if taken is None else _listed({one.name: one for one in taken})
-    return [("arguments", "none: its application makes it"), ("reset options", told)]
+    options = hidden if taken is None else _listed({one.name: one for one in taken})
+    return [("arguments", "none: its application makes it"), ("reset options", options)]
 
 
 def _listed(parameters: Mapping[str, Parameter]) -> str:
@@ -134,19 +134,19 @@ def _listed(parameters: Mapping[str, Parameter]) -> str:
 
 
 def _facts(found: EnvSpec) -> list[tuple[str, str]]:
-    limit, theirs = found.max_episode_steps, adapted(found)
+    limit, origin = found.max_episode_steps, adapted(found)
     rows = [
         ("time limit", "none" if limit is None else f"{limit} steps"),
-        ("deterministic", "" if theirs else "yes" if found.deterministic else "no"),  # its author does not say
+        ("deterministic", "" if origin else "yes" if found.deterministic else "no"),  # its author does not say
         ("solved at", "" if found.reward_threshold is None else f"return {found.reward_threshold:g}"),
-        ("set to", "" if theirs else ", ".join(f"{name}={value!r}" for name, value in found.kwargs.items())),
+        ("set to", "" if origin else ", ".join(f"{name}={value!r}" for name, value in found.kwargs.items())),
         ("wrappers", ", ".join(one.name for one in found.additional_wrappers)),
         ("aliases", ", ".join(found.aliases)),
         ("tags", ", ".join(found.tags)),
         ("extras", ", ".join(found.extras)),
         ("author", found.author),
         ("license", found.license),
-        ("code", theirs or _code(found)),
+        ("code", origin or _code(found)),
     ]
     return [(label, value) for label, value in rows if value]
 
@@ -158,8 +158,8 @@ def _code(found: EnvSpec) -> str:
 
 def _declared(security: Security) -> list[tuple[str, str]]:
     rows = [(name, ", ".join(getattr(security, name))) for name in ("network", "files", "subprocesses", "dependencies")]
-    said = [(label, value) for label, value in rows if value]
-    return [("", ""), *(said or [("may touch", "by its own word, nothing but its own memory")])]
+    declared = [(label, value) for label, value in rows if value]
+    return [("", ""), *(declared or [("may touch", "by its own word, nothing but its own memory")])]
 
 
 def _trust(resolved: ResolvedSpec) -> list[tuple[str, str]]:

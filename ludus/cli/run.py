@@ -34,11 +34,11 @@ def run(
 ) -> None:
     """Play episodes with random actions; the same seed plays the same episode."""
     found = meant(target, isolation)
-    wanted = isolation or found.isolation
+    chosen = isolation or found.isolation
     # What an environment prints is no part of the result.
     with (
         redirect_stdout(sys.stderr),
-        make(found.target, isolation=wanted) as bare,
+        make(found.target, isolation=chosen) as bare,
         recorded(bare, record, level) as env,
     ):
         name, isolation_record = (target, None) if env.spec is None else (env.spec.id, env.spec.isolation_record)
@@ -70,14 +70,14 @@ def _table(name: str, episodes: list[PlayedEpisode]) -> Table:
     table.add_column("steps", justify="right", footer=_mean([one.steps for one in valid], 1))
     table.add_column("return", justify="right", footer=_mean([one.total for one in valid], 2))
     table.add_column("ended by", footer=f"{ends.count('termination')} of {len(ends)} terminated")
-    told = any(one.outcome is not None for one in episodes)
-    if told:
+    has_outcomes = any(one.outcome is not None for one in episodes)
+    if has_outcomes:
         left_out = len(episodes) - len(valid)
         table.add_column("outcome", footer=f"{left_out} of {len(ends)} failed, left out" if left_out else "")
     for number, one in enumerate(episodes, start=1):
         style = "green" if one.ended_by == "termination" else None
         cells = [str(number), str(one.seed), str(one.steps), f"{one.total:.2f}", one.ended_by]
-        table.add_row(*cells, *([one.outcome or "not told"] if told else []), style=style)
+        table.add_row(*cells, *([one.outcome or "not told"] if has_outcomes else []), style=style)
     return table
 
 

@@ -118,9 +118,11 @@ def _end(number: int, _: Any) -> None:
     raise SystemExit(128 + number)
 
 
-def variables(words: list[str]) -> dict[str, str]:
+def variables(arguments: list[str]) -> dict[str, str]:
     """Names with their values, as `docker run -e` takes them."""
-    found = {name: value if given else os.environ.get(name) for name, given, value in (w.partition("=") for w in words)}
+    found = {
+        name: value if given else os.environ.get(name) for name, given, value in (w.partition("=") for w in arguments)
+    }
     for name, value in found.items():
         if not name or value is None:
             raise InvalidArgument(f"--variable: expected NAME=VALUE, or a NAME that is set here, got {name!r}")

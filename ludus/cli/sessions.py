@@ -105,9 +105,9 @@ def _print(found: dict[str, Any]) -> None:
     for name in ("lanes", "steps", "idle", "live"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        words = [_short(row["id"]), row["env"], row["isolation"], row["owner"]]
+        texts = [_short(row["id"]), row["env"], row["isolation"], row["owner"]]
         numbers = [str(row["lanes"] or "–"), f"{row['steps']:,}", f"{row['idle']:.0f} s"]
-        table.add_row(*(Text(word) for word in (*words, *numbers, "yes" if row["connected"] else "no")))
+        table.add_row(*(Text(cell) for cell in (*texts, *numbers, "yes" if row["connected"] else "no")))
     if rows:
         out.print(table)
     workers = f" in {found['workers']} workers" if found["workers"] > 1 else ""

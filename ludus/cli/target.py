@@ -30,11 +30,11 @@ def meant(text: str, isolation: str | None = None) -> Meant:
     if not is_folder(text):
         return Meant(_class_of_openenv(text, isolation) or text)
     manifest = read_manifest(text)
-    asked = manifest.enter(isolation).isolation
+    level = manifest.enter(isolation).isolation
     if manifest.kind != "asgi":
         return Meant(manifest.target)
     # The spec names an adapter of ours: the code is the folder's.
-    return Meant(folder_spec(manifest), None if asked == "none" else asked)
+    return Meant(folder_spec(manifest), None if level == "none" else level)
 
 
 def _class_of_openenv(text: str, isolation: str | None) -> EnvSpec | None:

@@ -40,8 +40,8 @@ def list_tasks(as_json: Json = False) -> None:
         table.add_column(column, no_wrap=True, justify="left" if column in ("id", "metric") else "right")
     for name, spec in specs.items():
         marks = [getattr(spec.evaluation, one) for one in ("floor", "baseline", "threshold", "reference")]
-        told = ["–" if one is None else f"{one:g}" for one in marks]
-        table.add_row(name.removeprefix("task/"), f"{spec.evaluation.metric} {_better(spec)}", *told)
+        numbers = ["–" if one is None else f"{one:g}" for one in marks]
+        table.add_row(name.removeprefix("task/"), f"{spec.evaluation.metric} {_better(spec)}", *numbers)
     out.print(table)
 
 
@@ -138,7 +138,7 @@ def import_from(
     out.print(f"{target}: from {found.kind}; try `ludus task run {target} --agent nop`", markup=False, soft_wrap=True)
 
 
-def _direction(word: str | None) -> Direction | None:
-    if word is None or word == "maximize" or word == "minimize":
-        return word
-    raise InvalidArgument(f"direction: expected 'maximize' or 'minimize', got {word!r}")
+def _direction(text: str | None) -> Direction | None:
+    if text is None or text == "maximize" or text == "minimize":
+        return text
+    raise InvalidArgument(f"direction: expected 'maximize' or 'minimize', got {text!r}")

@@ -122,8 +122,8 @@ def _run_one(
         if tell is not None:
             tell(call, step)
         if not as_json:
-            words = " ".join(str(one) for one in call.arguments.values()).splitlines()
-            shown = (words or [""])[0][:100]
+            lines = " ".join(str(one) for one in call.arguments.values()).splitlines()
+            shown = (lines or [""])[0][:100]
             out.print(Text.assemble((call.tool, "blue"), f" {shown} ", (f"{step.reward:+.3f}", "dim")))
 
     episode = run_task(task, agent, seed, options=options, watch=watch)
@@ -249,9 +249,9 @@ def _table(heads: tuple[str, ...], rows: list[list[str]], *, left_out: tuple[str
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     shown = [at for at, head in enumerate(heads) if head not in left_out]
     for at in shown:
-        words = heads[at] in ("task", "agent")
+        is_text = heads[at] in ("task", "agent")
         name = heads[at].replace("95 % interval", "95 %").replace("normalised", "score")
-        table.add_column(name, justify="left" if words else "right", overflow="fold", no_wrap=not words)
+        table.add_column(name, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
     for row in rows:
         table.add_row(*(row[at] for at in shown))
     return table

@@ -20,10 +20,10 @@ def gathered(options: Iterable[str], file: str | None) -> dict[str, str]:
     >>> gathered(["agent=a-token-of-sixteen"], None)
     {'a-token-of-sixteen': 'agent'}
     """
-    words = [*options, *os.environ.pop(VARIABLE, "").replace(",", " ").split()]
+    entries = [*options, *os.environ.pop(VARIABLE, "").replace(",", " ").split()]
     if file is not None:
-        words += _lines(Path(file))
-    return dict(_pair(word) for word in words)
+        entries += _lines(Path(file))
+    return dict(_pair(entry) for entry in entries)
 
 
 def _lines(file: Path) -> list[str]:
@@ -36,8 +36,8 @@ def _lines(file: Path) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
 
 
-def _pair(word: str) -> tuple[str, str]:
-    role, equals, token = word.partition("=")
+def _pair(entry: str) -> tuple[str, str]:
+    role, equals, token = entry.partition("=")
     if not equals or not role or not token:
         raise InvalidArgument("token: expected ROLE=TOKEN, as in agent=…, got something else")  # it is not shown
     return token, role

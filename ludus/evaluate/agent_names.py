@@ -85,10 +85,10 @@ def _named(agent: str) -> object:
             f"agent: expected {listing([*AGENTS, *SEARCH])}, module:name, http://… or a file ({listing(FILES)}), got "
             f"{agent!r}"
         )
-    asked = required_before_import(agent)
-    if asked.isolation != "none":
+    needs = required_before_import(agent)
+    if needs.isolation != "none":
         raise IsolationNeeded(
-            f"agent {agent!r}: expected code that may run in this process, got {', '.join(asked.reasons)}; trust its "
+            f"agent {agent!r}: expected code that may run in this process, got {', '.join(needs.reasons)}; trust its "
             "package by its name, serve it (http://…), or give a file of weights, which runs in a sandbox"
         )
     return load_entry_point(agent)

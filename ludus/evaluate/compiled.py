@@ -83,8 +83,8 @@ class CompiledCheck:
         except (LudusError, OverflowError):
             return none
         agrees = found.agrees.copy()
-        for name, mine in (("length", found.lengths), ("return", found.totals)):
-            agrees &= recorded[name][sound] == mine
+        for name, replayed in (("length", found.lengths), ("return", found.totals)):
+            agrees &= recorded[name][sound] == replayed
         agrees &= self._ended(recorded, sound, found)
         agrees &= self._flags(segment, recorded, sound, lasts)
         agrees &= self._acted(segment, recorded["outcome"][sound], sound, lasts)
@@ -118,9 +118,9 @@ class CompiledCheck:
         outcomes = recorded["outcome"][sound]
         derived = DERIVED[found.terminated.astype(np.intp), found.truncated.astype(np.intp)]
         over = found.terminated | found.truncated
-        told: Mask = outcomes == np.where(found.outcomes > 0, found.outcomes, derived)
+        same_outcome: Mask = outcomes == np.where(found.outcomes > 0, found.outcomes, derived)
         cut: Mask = (found.lengths >= self.result.declaration.max_steps) & (outcomes == CODES[Outcome.TIME_LIMIT])
-        return same & np.where(over, told, cut)
+        return same & np.where(over, same_outcome, cut)
 
     def _flags(self, segment: Segment, recorded: dict[str, Array], sound: Array, lasts: Array) -> Array:
         """Whether flags that are recorded step by step are those of the table, and none before the last."""

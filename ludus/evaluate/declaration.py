@@ -65,13 +65,13 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return {KEY: msgspec.to_builtins(self)}
 
 
-def read_declaration(metadata: Mapping[str, object], what: str) -> Declaration:
+def read_declaration(metadata: Mapping[str, object], file: str) -> Declaration:
     """What a run declares; raises TrajectoryError where it is no result of an evaluation."""
     if KEY not in metadata:
         raise TrajectoryError(
-            f"{what}: expected the result of an evaluation, got a run that declares none; `ludus eval --out` writes one"
+            f"{file}: expected the result of an evaluation, got a run that declares none; `ludus eval --out` writes one"
         )
     try:
         return msgspec.convert(metadata[KEY], Declaration)
     except (msgspec.ValidationError, ValueError) as error:
-        raise TrajectoryError(f"{what}: expected a declaration, got {shorten(metadata[KEY])}: {error}") from error
+        raise TrajectoryError(f"{file}: expected a declaration, got {shorten(metadata[KEY])}: {error}") from error

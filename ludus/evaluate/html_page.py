@@ -56,8 +56,8 @@ def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, texts: in
 
     def row(cells: Sequence[str], tag: str) -> str:
         kinds = ["" if at < texts else " class=number" for at in range(len(cells))]
-        words = "".join(f"<{tag}{kind}>{escape(one)}</{tag}>" for one, kind in zip(cells, kinds, strict=True))
-        return f"<tr>{words}</tr>"
+        content = "".join(f"<{tag}{kind}>{escape(one)}</{tag}>" for one, kind in zip(cells, kinds, strict=True))
+        return f"<tr>{content}</tr>"
 
     lines = [row(heads, "th"), *(row(one, "td") for one in rows)]
     return '<div class="wide"><table>' + "\n".join(lines) + "</table></div>"

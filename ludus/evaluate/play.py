@@ -203,13 +203,13 @@ class _Play:
     def _action(self, lane: int, observation: object, active: Array) -> object:
         if not active[lane]:
             return self.envs.single_action_space.default()
-        told = lane_info(self.info, lane) if self.info else {}
+        info = lane_info(self.info, lane) if self.info else {}
         if lane not in self.faults:
             try:
-                return self.agent.act(observation, told, lane)
+                return self.agent.act(observation, info, lane)
             except Exception as error:
                 self.faults[lane] = Outcome.AGENT_FAILED, error
-        return self.nop.act(observation, told, lane)
+        return self.nop.act(observation, info, lane)
 
     def _joined(self, actions: list[object], active: Array) -> object:
         """Actions as one value; what does not even have the form of an action is the agent's fault."""
@@ -237,10 +237,10 @@ class _Play:
     # --- what came of it ---
 
     def _record(self, lane: int, late: bool) -> EpisodeRecord:
-        told = lane_info(self.info, lane) if self.info else {}
+        info = lane_info(self.info, lane) if self.info else {}
         fault = self.faults.get(lane)
         terminated, truncated = bool(self.terminated[lane]), bool(self.truncated[lane]) or late
-        outcome = fault[0] if fault else _outcome(told) or Outcome.derived(terminated, truncated)
+        outcome = fault[0] if fault else _outcome(info) or Outcome.derived(terminated, truncated)
         result = EpisodeResult(
             number=int(self.numbers[lane]),
             seed=int(self.course.seeds[self.numbers[lane]]),
@@ -250,7 +250,7 @@ class _Play:
             truncated=truncated,
             outcome=outcome,
         )
-        return self._with_steps(lane, result, None if fault is None else _told(fault[1]))._replace(cut=late)
+        return self._with_steps(lane, result, None if fault is None else _described(fault[1]))._replace(cut=late)
 
     def failed(self, error: Exception) -> EpisodeRecord:
         """The episode of the only lane, which the environment has ended."""
@@ -265,7 +265,7 @@ class _Play:
             truncated=False,
             outcome=Outcome.INFRASTRUCTURE_FAILED if lost else Outcome.ENVIRONMENT_FAILED,
         )
-        found = self._with_steps(0, result, _told(error))
+        found = self._with_steps(0, result, _described(error))
         if self.digest is None or self.last is None:
             return found
         arrays, objects = self.acted.take(self.last)  # the action that it failed at, to be tried again
@@ -284,12 +284,12 @@ class _Play:
         return EpisodeRecord(result, arrays, objects, numbers, arrays.pop("reward"), failure)
 
 
-def _told(error: Exception) -> tuple[str, str]:
+def _described(error: Exception) -> tuple[str, str]:
     return type(error).__name__, str(error)
 
 
-def _outcome(told: Info) -> Outcome | None:
+def _outcome(info: Info) -> Outcome | None:
     try:
-        return Outcome.told(told.get("outcome"))
+        return Outcome.told(info.get("outcome"))
     except InvalidArgument as error:
         raise ContractViolation(f"info['outcome']: {error}") from error

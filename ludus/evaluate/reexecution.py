@@ -84,21 +84,21 @@ class Reexecution:
 
     def checked(self, lanes: int, certain: Certain | None = None) -> SegmentCheck:
         """Execute all of them but those that are certain, so many at once; those that failed, each by itself."""
-        asked = np.ones(len(self.lasts), np.bool_)
+        uncertain = np.ones(len(self.lasts), np.bool_)
         if certain is not None:
-            asked, self.numbers = ~certain.episodes, certain.numbers
+            uncertain, self.numbers = ~certain.episodes, certain.numbers
         tried = self.segment.stops - 1 - self.lasts
-        for episode in np.flatnonzero(asked & ((tried < 0) | (tried > 1))).tolist()[:MAX_DIFFERING_SEGMENTS]:
+        for episode in np.flatnonzero(uncertain & ((tried < 0) | (tried > 1))).tolist()[:MAX_DIFFERING_SEGMENTS]:
             rows = int(self.segment.stops[episode] - self.segment.starts[episode]) - 1
             self.differs(episode, 0, "length", int(self.recorded["length"][episode]), rows)
         begun = self.recorded["length"] > 0
-        sound = np.flatnonzero(asked & (tried == 0) & begun).tolist()
+        sound = np.flatnonzero(uncertain & (tried == 0) & begun).tolist()
         for first in range(0, len(sound), CHECKED_EPISODES):
             if len(self.differences) < MAX_DIFFERING_SEGMENTS:
                 self._execute(sound[first : first + CHECKED_EPISODES], lanes)
-        for one in np.flatnonzero(asked & (tried == 1)).tolist():
+        for one in np.flatnonzero(uncertain & (tried == 1)).tolist():
             self._execute([one], 1)
-        for one in np.flatnonzero(asked & (tried == 0) & ~begun).tolist():
+        for one in np.flatnonzero(uncertain & (tried == 0) & ~begun).tolist():
             self._begin_again(one)
         found = [self.differences[one] for one in sorted(self.differences)]
         wrong = None if found else self.segment.wrong_digest(self.numbers)
@@ -148,21 +148,21 @@ class Reexecution:
         """Take down where an episode differs, the first time it does."""
         number = self.segment.episodes.start + episode
         row = self.segment.first + int(self.segment.starts[episode]) + step
-        told = ReplayDifference(number, step, 0, row, field, _python(recorded), _python(replayed))
-        self.differences.setdefault(episode, told)
+        difference = ReplayDifference(number, step, 0, row, field, _python(recorded), _python(replayed))
+        self.differences.setdefault(episode, difference)
 
-    def finished(self, episode: int, step: int, told: _End) -> None:
+    def finished(self, episode: int, step: int, end: _End) -> None:
         """Compare how an episode ended: its flags, its return, its outcome."""
         recorded = {name: one[episode] for name, one in self.recorded.items()}
         for name in ("terminated", "truncated", "return"):
-            if first_difference(recorded[name], told[name]) is not None:
-                return self.differs(episode, step, name, recorded[name], told[name])
+            if first_difference(recorded[name], end[name]) is not None:
+                return self.differs(episode, step, name, recorded[name], end[name])
         outcome = OUTCOMES[int(recorded["outcome"])]
-        over = bool(told["terminated"] or told["truncated"])
+        over = bool(end["terminated"] or end["truncated"])
         if not over:
             return self._unended(episode, step, outcome)
-        if outcome not in AGENTS_OWN and outcome is not told["outcome"]:
-            self.differs(episode, step, "outcome", _named(outcome), _named(told["outcome"]))
+        if outcome not in AGENTS_OWN and outcome is not end["outcome"]:
+            self.differs(episode, step, "outcome", _named(outcome), _named(end["outcome"]))
         return None
 
     def _unended(self, episode: int, step: int, outcome: Outcome | None) -> None:
@@ -248,9 +248,9 @@ class _Lanes:
         self.totals[active] += reward[active]
         self.at[active] += 1
         self._see(active)
-        for name, mine in (("reward", reward), ("terminated", terminated), ("truncated", truncated)):
+        for name, replayed in (("reward", reward), ("terminated", terminated), ("truncated", truncated)):
             if name in self.segment.arrays:
-                self._compare(name, self.segment.arrays[name][rows], mine, active)
+                self._compare(name, self.segment.arrays[name][rows], replayed, active)
         return step
 
     def _action(self, rows: Array, active: Array) -> object:
@@ -260,8 +260,8 @@ class _Lanes:
                 columns[name] = self.segment.arrays[name][rows]
             else:
                 zero = self._zero(name)
-                told = self.segment.objects.get(name) or []
-                columns[name] = [told[row][0] if on else zero for row, on in zip(rows, active, strict=True)]
+                entries = self.segment.objects.get(name) or []
+                columns[name] = [entries[row][0] if on else zero for row, on in zip(rows, active, strict=True)]
         return self.acted.whole(columns)
 
     def _zero(self, name: str) -> object:
@@ -282,34 +282,34 @@ class _Lanes:
     def _seen_by(self, lane: int) -> object:
         return list(iterate(self.envs.observation_space, self.observations))[lane]
 
-    def _compare(self, name: str, recorded: Array, mine: Array, active: Array) -> None:
-        same = (recorded == mine) | ((recorded != recorded) & (mine != mine))
+    def _compare(self, name: str, recorded: Array, replayed: Array, active: Array) -> None:
+        same = (recorded == replayed) | ((recorded != recorded) & (replayed != replayed))
         for lane in np.flatnonzero(active & ~same.reshape(len(same), -1).all(axis=1)).tolist():
-            self._differs(lane, name, recorded[lane], mine[lane])
+            self._differs(lane, name, recorded[lane], replayed[lane])
 
     def _compare_agent(self, agent: Agent, action: object, active: Array) -> None:
         """Whether the agent does what was recorded of it, in the episodes in which it has not failed."""
         own = [CODES[one] for one in AGENTS_OWN]
-        asked = active & ~np.isin(self.work.recorded["outcome"][self.episodes], own)
-        if not asked.any():
+        compared = active & ~np.isin(self.work.recorded["outcome"][self.episodes], own)
+        if not compared.any():
             return
-        mine = agent.act_batch(self.observations, self.info, asked)
-        pairs = zip(iterate(self.envs.action_space, action), iterate(self.envs.action_space, mine), strict=True)
+        replayed = agent.act_batch(self.observations, self.info, compared)
+        pairs = zip(iterate(self.envs.action_space, action), iterate(self.envs.action_space, replayed), strict=True)
         for lane, (recorded, done) in enumerate(pairs):
-            if asked[lane] and not _same(recorded, done):
+            if compared[lane] and not _same(recorded, done):
                 self._differs(lane, "action", recorded, done, ahead=1)
 
     def _ended(self, lane: int, step: Step[object]) -> None:
         """What came of an episode that the environment or the file ends here."""
         episode, length = int(self.episodes[lane]), int(self.at[lane] - self.segment.starts[self.episodes[lane]])
-        told = lane_info(self.info, lane) if self.info else {}
+        info = lane_info(self.info, lane) if self.info else {}
         terminated, truncated = bool(step.terminated[lane]), bool(step.truncated[lane])
         recorded = int(self.work.recorded["length"][episode])
         if length > recorded:
             return self.work.went_on(episode, recorded)
         if length < recorded:
             return self.work.differs(episode, length, "length", recorded, length)
-        outcome = outcome_of(told["outcome"]) if told.get("outcome") else Outcome.derived(terminated, truncated)
+        outcome = outcome_of(info["outcome"]) if info.get("outcome") else Outcome.derived(terminated, truncated)
         found: _End = {
             "terminated": terminated,
             "truncated": truncated,

@@ -61,8 +61,8 @@ class Result:
     def seeds(self) -> list[Any]:
         """The seed of each reset, in order, as the file says; -1 where it says none."""
         chunks = self.run.chunks
-        told = {one.row: one.seed for number in range(len(chunks.heads)) for one in chunks.resets_of(number)}
-        return [told.get(row, -1) for row in self.starts.tolist()]
+        by_row = {one.row: one.seed for number in range(len(chunks.heads)) for one in chunks.resets_of(number)}
+        return [by_row.get(row, -1) for row in self.starts.tolist()]
 
     @cached_property
     def columns(self) -> dict[str, Array]:

@@ -36,9 +36,9 @@ def derived_seeds(name: str, seed: int, first: int, count: int, purpose: str = "
     >>> derived_seeds("CartPole-v1", 7, 0, 3)[1] == derived_seed("CartPole-v1", 7, 1)
     np.True_
     """
-    for what, value in (("seed", seed), ("index", first), ("count", count)):
+    for argument, value in (("seed", seed), ("index", first), ("count", count)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidArgument(f"{what}: expected an integer of at least 0, got {value!r}")
+            raise InvalidArgument(f"{argument}: expected an integer of at least 0, got {value!r}")
     return mixed(np.arange(first + 1, first + count + 1, dtype=U64) * STEP + _start(name, seed, purpose)) >> U64(1)
 
 

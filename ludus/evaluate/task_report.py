@@ -218,8 +218,8 @@ def _actions(runs: Sequence[RunResult]) -> dict[str, dict[str, float]]:
     found: dict[str, Counter[str]] = {}
     counts = Counter(one.agent for one in runs)
     for one in runs:
-        told = {**one.actions, "errors": one.errors, "steps": one.steps}
-        found.setdefault(one.agent, Counter()).update(told)
+        totals = {**one.actions, "errors": one.errors, "steps": one.steps}
+        found.setdefault(one.agent, Counter()).update(totals)
     return {agent: {name: total / counts[agent] for name, total in one.items()} for agent, one in found.items()}
 
 

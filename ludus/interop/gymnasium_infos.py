@@ -18,9 +18,9 @@ def with_known_outcome(info: Info) -> Info:
     ({'outcome': <Outcome.SUCCESS: 'success'>}, {'facts': {'outcome': 'draw'}})
     """
     rest = {key: value for key, value in info.items() if key != OUTCOME}
-    told = _known(info[OUTCOME])
-    if told is not None:
-        return {**rest, OUTCOME: told}
+    outcome = _known(info[OUTCOME])
+    if outcome is not None:
+        return {**rest, OUTCOME: outcome}
     facts: Any = info.get(FACTS)
     return {**rest, FACTS: {**(facts if isinstance(facts, dict) else {}), OUTCOME: info[OUTCOME]}}
 
@@ -33,9 +33,9 @@ def with_known_outcomes(infos: Info, count: int) -> Info:
     if OUTCOME not in infos or getattr(infos[OUTCOME], "dtype", None) == np.int8:  # a batch of ours that comes back
         return infos
     column, mask = infos[OUTCOME], infos.get(f"_{OUTCOME}", np.ones(count, np.bool_))
-    told = [_known(column[lane]) if mask[lane] else None for lane in range(count)]
-    if all(one is not None or not has for one, has in zip(told, mask, strict=True)):
-        codes = np.array([0 if one is None else one.code for one in told], np.int8)
+    outcomes = [_known(column[lane]) if mask[lane] else None for lane in range(count)]
+    if all(one is not None or not has for one, has in zip(outcomes, mask, strict=True)):
+        codes = np.array([0 if one is None else one.code for one in outcomes], np.int8)
         return {**infos, OUTCOME: codes, f"_{OUTCOME}": np.array(mask, np.bool_)}
     rest = {key: value for key, value in infos.items() if key not in (OUTCOME, f"_{OUTCOME}")}
     facts: Any = infos.get(FACTS)
@@ -43,6 +43,6 @@ def with_known_outcomes(infos: Info, count: int) -> Info:
     return {**rest, FACTS: own, f"_{FACTS}": np.array(mask, np.bool_) | infos.get(f"_{FACTS}", False)}
 
 
-def _known(told: object) -> Outcome | None:
+def _known(value: object) -> Outcome | None:
     """By its text alone: a number may be anything."""
-    return next((one for one in Outcome if one == told), None) if isinstance(told, str) else None
+    return next((one for one in Outcome if one == value), None) if isinstance(value, str) else None

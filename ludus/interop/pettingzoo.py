@@ -33,13 +33,13 @@ def to_parallel(env: AnyEnv) -> Any:
 
 def _as(name: str, view: type["_View"], env: AnyEnv) -> Any:
     try:
-        theirs: Any = getattr(import_module("pettingzoo"), name)
+        parent: Any = getattr(import_module("pettingzoo"), name)
     except ModuleNotFoundError as error:
         raise MissingExtra(
             'ludus.interop.pettingzoo: expected the package pettingzoo, got none; pip install "ludus-rl[pettingzoo]"',
             name="pettingzoo",
         ) from error
-    return type(f"{view.__name__}{name}", (view, theirs), {})(env)
+    return type(f"{view.__name__}{name}", (view, parent), {})(env)
 
 
 class _Players(NamedTuple):
@@ -199,8 +199,8 @@ class InTurn(_View):
 
     def _select(self, info: Info) -> None:
         self.agent_selection = self.possible_agents[info["turn"]]
-        told = {OUTCOME: info[OUTCOME]} if OUTCOME in info else {}
-        self.infos: dict[str, Info] = {agent: dict(told) for agent in self.agents}
+        shared = {OUTCOME: info[OUTCOME]} if OUTCOME in info else {}
+        self.infos: dict[str, Info] = {agent: dict(shared) for agent in self.agents}
         self.infos[self.agent_selection] = {name: one for name, one in info.items() if name not in ("turn", "rewards")}
 
     def _leave(self, agent: str, action: object) -> None:
@@ -229,7 +229,7 @@ class Together(_View):
         observations, info = self.env.reset(seed=seed, options=self._known(options))
         self.agents = list(self.possible_agents)
         self._turn = info.get("turn", 0)
-        return self._seen(observations), {agent: self._told(agent, info) for agent in self.agents}
+        return self._seen(observations), {agent: self._info_of(agent, info) for agent in self.agents}
 
     def step(
         self, actions: dict[str, Any]
@@ -243,7 +243,7 @@ class Together(_View):
             raise InvalidAction(f"step: expected an action of each of {listing(agents)}, got {got}")
         step = self._stepped(actions)
         rewards = [float(one) for one in step.info["rewards"]]
-        seen, told = self._seen(step.observation), {agent: self._told(agent, step.info) for agent in agents}
+        seen, infos = self._seen(step.observation), {agent: self._info_of(agent, step.info) for agent in agents}
         if step.terminated or step.truncated:
             self.agents = []
         return (
@@ -251,7 +251,7 @@ class Together(_View):
             dict(zip(agents, rewards, strict=True)),
             dict.fromkeys(agents, bool(step.terminated)),
             dict.fromkeys(agents, bool(step.truncated)),
-            told,
+            infos,
         )
 
     def _stepped(self, actions: dict[str, Any]) -> Step[Any]:
@@ -279,8 +279,8 @@ class Together(_View):
             return {agent: self._seen_by(agent) for agent in self.agents}
         return dict(zip(self.agents, observations, strict=True))
 
-    def _told(self, agent: str, info: Info) -> Info:
-        told = {name: one for name, one in info.items() if name not in ("rewards", "turn")}
+    def _info_of(self, agent: str, info: Info) -> Info:
+        own = {name: one for name, one in info.items() if name not in ("rewards", "turn")}
         if self._players.asked_in_turn:
-            told["action_mask"] = self._bare.mask_of(self.possible_agents.index(agent))
-        return told
+            own["action_mask"] = self._bare.mask_of(self.possible_agents.index(agent))
+        return own

@@ -187,8 +187,8 @@ def _class_name(name: str) -> str:
     >>> _class_name("open/Git-v0")
     'Git'
     """
-    words = name.rpartition("/")[2].partition("-v")[0]
-    return "".join(char for char in words.title() if char.isalnum()) if not words.isidentifier() else words
+    text = name.rpartition("/")[2].partition("-v")[0]
+    return "".join(char for char in text.title() if char.isalnum()) if not text.isidentifier() else text
 
 
 # --- tools as methods ---

@@ -54,8 +54,8 @@ class EngineProgram:
                 if say is not None:
                     say(line.rstrip("\n"))
         if process.returncode:
-            said = " ".join("".join(lines)[-TAIL_CHARS:].split())
-            raise SandboxUnavailable(f"{self.name} {arguments[0]}: expected to succeed, got {said or 'nothing'}")
+            output = " ".join("".join(lines)[-TAIL_CHARS:].split())
+            raise SandboxUnavailable(f"{self.name} {arguments[0]}: expected to succeed, got {output or 'nothing'}")
         return "".join(lines)
 
     def has(self, image: str) -> bool:

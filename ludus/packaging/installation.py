@@ -55,8 +55,8 @@ PIP = (
 
 def installed(manifest: Manifest) -> Path:
     """The folder with what the manifest's folder requires; installed now, where that was not done before."""
-    wanted = wanted_by(manifest)
-    folder = place_of(wanted)
+    required = wanted_by(manifest)
+    folder = place_of(required)
 
     def held(process: str) -> None:
         LOGGER.info(
@@ -65,9 +65,9 @@ def installed(manifest: Manifest) -> Path:
 
     with user_lock(f"install-{folder.name}", patience=LOCK_TIMEOUT_S, held=held):
         if not folder.is_dir():
-            told = {"folder": manifest.folder, "requirements": len(wanted), "into": folder}
-            LOGGER.info("installing, which may take minutes", extra={"fields": told})
-            _install(wanted, folder, str(manifest.folder))
+            fields = {"folder": manifest.folder, "requirements": len(required), "into": folder}
+            LOGGER.info("installing, which may take minutes", extra={"fields": fields})
+            _install(required, folder, str(manifest.folder))
     return folder
 
 
@@ -76,23 +76,23 @@ def wanted_by(manifest: Manifest) -> list[str]:
     return sorted(one for one in requirements(manifest) if name_of(one) != DISTRIBUTION)
 
 
-def place_of(wanted: list[str]) -> Path:
+def place_of(required: list[str]) -> Path:
     """The folder of such requirements for this interpreter, whether it is there or not.
 
     >>> place_of(["numpy"]) == place_of(["numpy"]) != place_of(["numpy>=2"])
     True
     """
-    known = "\0".join([sys.version, get_platform(), *wanted])
+    known = "\0".join([sys.version, get_platform(), *required])
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(cache, "ludus", "folders", hashlib.sha256(known.encode()).hexdigest()[:32])
 
 
-def _install(wanted: list[str], folder: Path, what: str) -> None:
+def _install(required: list[str], folder: Path, source: str) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _sweep(folder.parent)
     with _unfinished(folder.parent) as fresh:
-        if wanted:
-            _run([sys.executable, *PIP, "--target", fresh, "--", *wanted], what)
+        if required:
+            _run([sys.executable, *PIP, "--target", fresh, "--", *required], source)
         Path(fresh).chmod(0o755)  # packages are no secret, and sandboxed code is another user
         os.rename(fresh, folder)
 
@@ -136,17 +136,17 @@ def _locked(folder: str | Path) -> int | None:
     return descriptor
 
 
-def _run(command: list[str], what: str) -> None:
+def _run(command: list[str], source: str) -> None:
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=INSTALL_TIMEOUT_S, check=False
         )
-        code, said = done.returncode, done.stderr or done.stdout
+        code, output = done.returncode, done.stderr or done.stdout
     except subprocess.TimeoutExpired:
-        code, said = 1, f"it took longer than {INSTALL_TIMEOUT_S:g} seconds"
+        code, output = 1, f"it took longer than {INSTALL_TIMEOUT_S:g} seconds"
     if code:
-        told = "\n".join(said.strip().splitlines()[-MAX_REPORTED_LINES:])
+        tail = "\n".join(output.strip().splitlines()[-MAX_REPORTED_LINES:])
         raise EntryPointError(
-            f"{what}: expected its requirements to be installed as wheels, got:\n{told}\nWhere one of them has "
+            f"{source}: expected its requirements to be installed as wheels, got:\n{tail}\nWhere one of them has "
             "no wheel, install them beside Ludus, by pip without --only-binary, and leave --install out"
         )

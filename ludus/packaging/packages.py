@@ -27,7 +27,7 @@ def closure(requirements: Sequence[str]) -> list[Distribution]:
     What a requirement asks for on some machines only is taken where it is installed. MissingExtra names what is not.
     """
     found: dict[str, Distribution] = {}
-    asked: set[tuple[str, str]] = set()
+    visited: set[tuple[str, str]] = set()
     waiting = list(requirements)
     while waiting:
         one = waiting.pop()
@@ -37,8 +37,8 @@ def closure(requirements: Sequence[str]) -> list[Distribution]:
             continue
         found[name] = package
         for extra in _extras(one):
-            if (name, extra) not in asked:
-                asked.add((name, extra))
+            if (name, extra) not in visited:
+                visited.add((name, extra))
                 waiting += _required(package, extra)
     return [found[name] for name in sorted(found)]
 

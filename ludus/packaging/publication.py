@@ -64,9 +64,9 @@ def push_space(manifest: Manifest, repository: str, *, private: bool = False, to
         message = MESSAGE.format(name=manifest.name, version=manifest.version)
         api.create_commit(full, [*added, *removed], commit_message=message, repo_type="space")
     except Exception as error:  # whatever the package, and the one that it speaks HTTP with, raise
-        told = " ".join(str(error).split())[:500]
+        reason = " ".join(str(error).split())[:500]
         raise ServiceError(
-            f"{repository}: expected to publish a Space, got {type(error).__name__}: {told}; "
+            f"{repository}: expected to publish a Space, got {type(error).__name__}: {reason}; "
             "is HF_TOKEN set, and may it write there?"
         ) from error
     return Pushed(str(made), tuple(sorted(files)), tuple(gone))

@@ -25,9 +25,9 @@ def requirements(manifest: Manifest) -> list[str]:
     >>> requirements(Manifest(Path("maze"), "maze", "maze:Maze"))[0].partition("==")[0]
     'ludus-rl[serve]'
     """
-    asked = [*manifest.security.dependencies, *_of_project(manifest.folder), *_of_openenv(manifest)]
+    dependencies = [*manifest.security.dependencies, *_of_project(manifest.folder), *_of_openenv(manifest)]
     found: dict[str, str] = {}
-    for one in asked:
+    for one in dependencies:
         if not REQUIREMENT.fullmatch(one.strip()):
             raise InvalidSpec(f"dependencies: expected a requirement like 'numpy>=2', got {shorten(one)}")
         found.setdefault(name_of(one), one.strip())

@@ -32,9 +32,9 @@ def scaffold(name: str, parent: str | Path = ".", kind: Kind = "typed") -> list[
     ...     [path.name for path in scaffold("my_maze", parent)]
     ['my_maze.py', 'test_my_maze.py', 'ludus.toml', 'pyproject.toml', 'README.md']
     """
-    words = _words(name)
+    names = _words(name)
     folder = Path(parent).expanduser() / name
-    files = _files(words, kind)
+    files = _files(names, kind)
     _claim(folder)
     for file, text in files.items():
         with (folder / file).open("x", encoding="utf8") as opened:
@@ -72,8 +72,8 @@ def _is_taken(module: str) -> bool:
     return module == "ludus" or any(place and not {Path(place), Path(place).parent} & {*own} for place in places)
 
 
-def _files(words: dict[str, str], kind: Kind) -> dict[str, str]:
-    module = words["module"]
+def _files(names: dict[str, str], kind: Kind) -> dict[str, str]:
+    module = names["module"]
     named = {
         f"{module}.py": kind,
         f"test_{module}.py": "test",
@@ -81,7 +81,7 @@ def _files(words: dict[str, str], kind: Kind) -> dict[str, str]:
         "pyproject.toml": "pyproject",
         "README.md": "readme",
     }
-    known = {**words, "description": DESCRIPTIONS[kind]}
+    known = {**names, "description": DESCRIPTIONS[kind]}
     return {file: Template(_template(name)).substitute(known) for file, name in named.items()}
 
 

@@ -66,20 +66,20 @@ class Creator(NamedTuple):
         """The end of a message: what it takes."""
         return f"{self.name} takes {listing(self.parameters) if self.parameters else 'no arguments'}"
 
-    def check(self, arguments: Mapping[str, object], what: str) -> None:
+    def check(self, arguments: Mapping[str, object], label: str) -> None:
         """Raise InvalidArgument for an argument that it does not take, and for one that it needs and does not get."""
         if self.takes_any:
             return
         for name, value in arguments.items():
             if name not in self.parameters:
                 hint = respelt(name, value) or did_you_mean(name, list(self.parameters)) or ";"
-                raise InvalidArgument(f"{what}: unknown argument {name!r}{hint} {self.takes}")
+                raise InvalidArgument(f"{label}: unknown argument {name!r}{hint} {self.takes}")
         missing = [
             name for name, one in self.parameters.items() if one.default is Parameter.empty and name not in arguments
         ]
         if missing:
             raise InvalidArgument(
-                f"{what}: expected the argument {listing(map(repr, missing))}, got none; {self.takes}"
+                f"{label}: expected the argument {listing(map(repr, missing))}, got none; {self.takes}"
             )
 
     def explain(self, error: InvalidArgument, arguments: Mapping[str, object]) -> None:
@@ -89,7 +89,7 @@ class Creator(NamedTuple):
             if hint is not None:
                 raise InvalidArgument(f"{error}{hint.rstrip(';')}") from error
 
-    def check_meant(self, given: Given, what: str) -> None:
+    def check_meant(self, given: Given, label: str) -> None:
         """Raise InvalidArgument where the caller may have meant the environment by a keyword of the function's own."""
         rules: object = getattr(self.call, "rules", None)
         fields: tuple[str, ...] = getattr(getattr(rules, "params", None), "_fields", ()) if self.takes_any else ()
@@ -97,17 +97,17 @@ class Creator(NamedTuple):
             if value is not None and (name in self.parameters or name in fields):
                 shown = shorten(value, 40)
                 raise InvalidArgument(
-                    f"{what}: expected {name!r} to be meant for {given.function} or for {self.name}, "
+                    f"{label}: expected {name!r} to be meant for {given.function} or for {self.name}, "
                     f"got {name}={shown}, which both take; write kwargs={{{name!r}: {shown}}} for {self.name}, "
                     f"or {name}={shown}, kwargs={{}} for {given.function}"
                 )
 
 
 def check_arguments(
-    call: Callable[..., object], arguments: Mapping[str, object], what: str, positional: int = 0
+    call: Callable[..., object], arguments: Mapping[str, object], label: str, positional: int = 0
 ) -> None:
     """Raise InvalidArgument for what `call` does not take, or needs; `positional` counts what the caller adds."""
-    Creator.of(call, positional).check(arguments, what)
+    Creator.of(call, positional).check(arguments, label)
 
 
 # --- other spellings ---

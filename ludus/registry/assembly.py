@@ -127,26 +127,26 @@ def _is_built_in(creator: object) -> bool:
     return isinstance(creator, type) and issubclass(creator, Env) and creator.__module__.startswith(BUILT_IN)
 
 
-def _render_mode(creator: Creator, arguments: dict[str, object], what: str) -> object:
+def _render_mode(creator: Creator, arguments: dict[str, object], label: str) -> object:
     """The mode asked for, refused where it cannot be had; None, which asks for nothing, is passed to who takes it."""
     mode = arguments.get("render_mode")
     if mode is not None and isinstance(creator.call, type):
-        _check_mode(mode, getattr(creator.call, "metadata", None), creator.name, what)
+        _check_mode(mode, getattr(creator.call, "metadata", None), creator.name, label)
     if creator.takes_any or "render_mode" in creator.parameters or "render_mode" not in arguments:
         return mode
     if mode is not None:
         name = getattr(creator.call, "__name__", "its entry_point")
-        raise RenderError(f"{what}: expected no render_mode, got {mode!r}; {name} takes no argument render_mode")
+        raise RenderError(f"{label}: expected no render_mode, got {mode!r}; {name} takes no argument render_mode")
     del arguments["render_mode"]
     return None
 
 
-def _check_mode(mode: object, metadata: Metadata | None, name: str, what: str) -> None:
+def _check_mode(mode: object, metadata: Metadata | None, name: str, label: str) -> None:
     modes = list((metadata or {}).get("render_modes") or [])
     if mode not in modes:
         expected = f"a render_mode out of {listing(map(repr, modes))}" if modes else "no render_mode"
         hint = "" if modes else f"; {name} does not draw"
-        raise RenderError(f"{what}: expected {expected}, got {mode!r}{hint}")
+        raise RenderError(f"{label}: expected {expected}, got {mode!r}{hint}")
 
 
 def _missing_extra(error: ImportError | EntryPointError, spec: EnvSpec, package: str | None) -> MissingExtra | None:
@@ -207,9 +207,11 @@ def _is_wrapper(found: object) -> TypeGuard[Callable[..., AnyEnv]]:
 
 
 def _wrapper(spec: WrapperSpec, id: str) -> Callable[..., AnyEnv]:
-    what = f"{id}: wrapper {spec.name!r}"
-    found = load_entry_point(spec.entry_point, what)
+    label = f"{id}: wrapper {spec.name!r}"
+    found = load_entry_point(spec.entry_point, label)
     if not _is_wrapper(found):
-        raise InvalidType(f"{what}: expected a subclass of ludus.Wrapper at {spec.entry_point!r}, got {shorten(found)}")
-    check_arguments(found, spec.kwargs, what, positional=1)
+        raise InvalidType(
+            f"{label}: expected a subclass of ludus.Wrapper at {spec.entry_point!r}, got {shorten(found)}"
+        )
+    check_arguments(found, spec.kwargs, label, positional=1)
     return found

@@ -30,8 +30,8 @@ class IsolatedFinder:
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """As the import system asks."""
         del target
-        wanted = name == self.module or (not self.module and path is None)
-        found = PathFinder.find_spec(name, self.folders) if wanted else None
+        matches = name == self.module or (not self.module and path is None)
+        found = PathFinder.find_spec(name, self.folders) if matches else None
         if found is not None:
             found.loader = self  # pyright: ignore[reportAttributeAccessIssue]
         return found

@@ -43,12 +43,14 @@ def sandbox_for(isolation: "str | Sandbox") -> "Sandbox":
     return sandbox_for(isolation)
 
 
-def sandbox_of(isolation: "str | Sandbox", id: str, asked: IsolationRequirement) -> "Sandbox":
+def sandbox_of(isolation: "str | Sandbox", id: str, requirement: IsolationRequirement) -> "Sandbox":
     """The same; raises IsolationNeeded, with who asked for it."""
     try:
         return sandbox_for(isolation)
     except SandboxUnavailable as error:
-        why = f" ({'; '.join(asked.reasons)})" if asked.isolation == isolation and asked.reasons else ""
+        why = (
+            f" ({'; '.join(requirement.reasons)})" if requirement.isolation == isolation and requirement.reasons else ""
+        )
         raise IsolationNeeded(
             f"{id}: expected to run behind a {isolation}{why}, got none that starts here: {error}; "
             "pass isolation='none' to run its code in this process, with your rights"

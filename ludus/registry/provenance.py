@@ -153,10 +153,10 @@ def _is_taken(name: str) -> bool:
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        told = distribution(name).read_text("direct_url.json") or ""
+        origin = distribution(name).read_text("direct_url.json") or ""
     except (PackageNotFoundError, ValueError):
         return False
-    return '"editable": true' not in told
+    return '"editable": true' not in origin
 
 
 def _environment(entry_point: Any, arguments: dict[str, object]) -> Iterator[Author]:

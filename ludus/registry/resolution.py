@@ -99,21 +99,21 @@ def _decide(
 ) -> ResolvedSpec:
     """`whose` code said what the spec is, where others than its authors did."""
     whole = spec.replace(kwargs={**spec.kwargs, **arguments}) if arguments and is_adapter(spec) else spec
-    asked, earlier = (
+    required, earlier = (
         required_isolation(whole),
         "none" if spec.isolation_record is None else spec.isolation_record.isolation,
     )
-    if ISOLATION_LEVELS.index(ahead.isolation) > ISOLATION_LEVELS.index(asked.isolation):
-        asked = ahead
+    if ISOLATION_LEVELS.index(ahead.isolation) > ISOLATION_LEVELS.index(required.isolation):
+        required = ahead
     given = isolation_level(isolation)
-    level = stronger(asked.isolation, earlier) if given is None else given
+    level = stronger(required.isolation, earlier) if given is None else given
     if level == "none":
-        record = None if asked.isolation == "none" else IsolationRecord("none", asked.isolation)
-        return ResolvedSpec(spec.replace(isolation_record=record), asked, None)
-    box = sandbox_of(level if isolation is None else isolation, spec.id, asked)
+        record = None if required.isolation == "none" else IsolationRecord("none", required.isolation)
+        return ResolvedSpec(spec.replace(isolation_record=record), required, None)
+    box = sandbox_of(level if isolation is None else isolation, spec.id, required)
     opens = (isolation is None or isinstance(isolation, str)) and is_granted([*authors(whole), *whose])
-    record = IsolationRecord(level, asked.isolation, box.backend.name)
-    return ResolvedSpec(spec.replace(isolation_record=record), asked, opened(box, spec) if opens else box, opens)
+    record = IsolationRecord(level, required.isolation, box.backend.name)
+    return ResolvedSpec(spec.replace(isolation_record=record), required, opened(box, spec) if opens else box, opens)
 
 
 def spec_meant(id: object) -> EnvSpec:

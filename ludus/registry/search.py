@@ -68,15 +68,15 @@ def _text(query: object) -> str:
     return (query or "").casefold()
 
 
-def _words(what: str, words: Any) -> Sequence[str]:
-    if isinstance(words, str) or not all(isinstance(one, str) for one in words):
-        raise InvalidType(f"{what}: expected a sequence of text, got {shorten(words)}")
-    return words
+def _words(field: str, texts: Any) -> Sequence[str]:
+    if isinstance(texts, str) or not all(isinstance(one, str) for one in texts):
+        raise InvalidType(f"{field}: expected a sequence of text, got {shorten(texts)}")
+    return texts
 
 
-def _check_known(what: str, word: object, known: Iterable[str]) -> None:
+def _check_known(field: str, value: object, known: Iterable[str]) -> None:
     names = sorted(known) if isinstance(known, set) else list(known)
-    if word is not None and word not in names:
-        near = did_you_mean(word, names) if isinstance(word, str) else ""
+    if value is not None and value not in names:
+        near = did_you_mean(value, names) if isinstance(value, str) else ""
         expected = f"one of {listing(names)}" if names else "none, as no environment has one"
-        raise InvalidArgument(f"{what}: expected {expected}, got {shorten(word)}{near}")
+        raise InvalidArgument(f"{field}: expected {expected}, got {shorten(value)}{near}")

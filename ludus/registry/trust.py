@@ -36,11 +36,11 @@ class TrustRule(NamedTuple):
     who: str
     isolation: Isolation
     grant: bool
-    said: str
+    source: str
     """Where it was said."""
 
     def __str__(self) -> str:
-        return f"{self.said} says {self.who}={self.isolation}{GRANT if self.grant else ''}"
+        return f"{self.source} says {self.who}={self.isolation}{GRANT if self.grant else ''}"
 
 
 class IsolationRequirement(NamedTuple):
@@ -51,7 +51,7 @@ class IsolationRequirement(NamedTuple):
 
 
 NO_REQUIREMENT = IsolationRequirement()
-_said: dict[str, TrustRule] = {}
+_rules: dict[str, TrustRule] = {}
 
 
 def trust(who: str, isolation: str | None, *, grant: bool = False) -> None:
@@ -71,43 +71,43 @@ def trust(who: str, isolation: str | None, *, grant: bool = False) -> None:
     """
     name = _name(who, "trust")
     if isolation is None:
-        _said.pop(name, None)
+        _rules.pop(name, None)
         return
-    _said[name] = TrustRule(name, _isolation_level(isolation, f"trust {who!r}"), bool(grant), "ludus.trust")
+    _rules[name] = TrustRule(name, _isolation_level(isolation, f"trust {who!r}"), bool(grant), "ludus.trust")
 
 
 def trust_rules() -> dict[str, TrustRule]:
     """Every word in force, by level or package."""
     text = os.environ.get(VARIABLE, "")
-    return {**_from_variable(text), **_said} if text.strip() else _said
+    return {**_from_variable(text), **_rules} if text.strip() else _rules
 
 
 def required_isolation(spec: EnvSpec) -> IsolationRequirement:
     """What a spec's own security block and the words on whose code it is ask for, whichever is more."""
-    said, own = trust_rules(), spec.security.isolation
-    if own == "none" and not said:
+    rules, own = trust_rules(), spec.security.isolation
+    if own == "none" and not rules:
         return NO_REQUIREMENT
     whose = authors(spec)
-    return _strongest([] if own == "none" else [(own, "its spec asks for it")], whose, said)
+    return _strongest([] if own == "none" else [(own, "its spec asks for it")], whose, rules)
 
 
 def required_before_import(target: str) -> IsolationRequirement:
     """The same for a text whose meaning is known only when code has run: `module:Name`, or another library's id."""
-    said = trust_rules()
-    return _strongest([], authors_before_import(target), said) if said else NO_REQUIREMENT
+    rules = trust_rules()
+    return _strongest([], authors_before_import(target), rules) if rules else NO_REQUIREMENT
 
 
 def required_in_folder(target: str) -> IsolationRequirement:
     """The same for what the manifest of a folder names: whatever that is, the code beside it is the folder's."""
-    said = trust_rules()
-    return _strongest([], [*authors_before_import(target), folder_author(target)], said) if said else NO_REQUIREMENT
+    rules = trust_rules()
+    return _strongest([], [*authors_before_import(target), folder_author(target)], rules) if rules else NO_REQUIREMENT
 
 
 def is_granted(whose: Iterable[Author]) -> bool:
     """Whether isolation opens for what a security block declares: for your own code, for others by a word only."""
-    said = trust_rules()
-    found = [_word(author, said) for author in whose if author.level == "third-party"]
-    return all(word is not None and word.grant for word in found)
+    rules = trust_rules()
+    found = [_rule_for(author, rules) for author in whose if author.level == "third-party"]
+    return all(rule is not None and rule.grant for rule in found)
 
 
 def stronger(one: Isolation, other: Isolation) -> Isolation:
@@ -116,22 +116,22 @@ def stronger(one: Isolation, other: Isolation) -> Isolation:
 
 
 def _strongest(
-    reasons: list[tuple[Isolation, str]], whose: Iterable[Author], said: Mapping[str, TrustRule]
+    reasons: list[tuple[Isolation, str]], whose: Iterable[Author], rules: Mapping[str, TrustRule]
 ) -> IsolationRequirement:
     for author in whose:
-        word = _word(author, said)
-        if word is not None and word.isolation != "none":
-            reasons.append((word.isolation, str(word)))
+        rule = _rule_for(author, rules)
+        if rule is not None and rule.isolation != "none":
+            reasons.append((rule.isolation, str(rule)))
     least: Isolation = "none"
     for level, _ in reasons:
         least = stronger(level, least)
     return IsolationRequirement(least, tuple(dict.fromkeys(reason for level, reason in reasons if level == least)))
 
 
-def _word(author: Author, said: Mapping[str, TrustRule]) -> TrustRule | None:
+def _rule_for(author: Author, rules: Mapping[str, TrustRule]) -> TrustRule | None:
     """What was said of an author by name, else of its level."""
-    named = [said[name] for name in map(_normal, author.names) if name in said]
-    return max(named, key=lambda word: ISOLATION_LEVELS.index(word.isolation)) if named else said.get(author.level)
+    named = [rules[name] for name in map(_normal, author.names) if name in rules]
+    return max(named, key=lambda rule: ISOLATION_LEVELS.index(rule.isolation)) if named else rules.get(author.level)
 
 
 # --- reading ---
@@ -142,16 +142,16 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _name(who: object, what: str) -> str:
+def _name(who: object, label: str) -> str:
     """A level or a package. What looks like a level that was misspelt is refused: it would guard nothing."""
     if not isinstance(who, str):
-        raise InvalidType(f"{what}: expected a level or the name of a package, got {shorten(who)}")
+        raise InvalidType(f"{label}: expected a level or the name of a package, got {shorten(who)}")
     name = _normal(who.strip())
     meant = None if name in LEVELS else closest(name, LEVELS)
     if not re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", name) or (meant is not None and not _is_package(name)):
         hint = "" if meant is None else f"; did you mean {meant!r}?"
         raise InvalidArgument(
-            f"{what}: expected {listing(map(repr, LEVELS))} or the name of a package, got {shorten(who)}{hint}"
+            f"{label}: expected {listing(map(repr, LEVELS))} or the name of a package, got {shorten(who)}{hint}"
         )
     return name
 
@@ -166,10 +166,10 @@ def _is_package(name: str) -> bool:
     return True
 
 
-def _isolation_level(word: Any, what: str) -> Isolation:
-    if word not in ISOLATION_LEVELS:
-        raise InvalidArgument(f"{what}: expected one of {listing(ISOLATION_LEVELS)}, got {shorten(word)}")
-    return word
+def _isolation_level(level: Any, label: str) -> Isolation:
+    if level not in ISOLATION_LEVELS:
+        raise InvalidArgument(f"{label}: expected one of {listing(ISOLATION_LEVELS)}, got {shorten(level)}")
+    return level
 
 
 @lru_cache(maxsize=8)

@@ -46,11 +46,11 @@ def unknown(id: EnvId, index: Index) -> RegistryError:
 
 def _unknown_name(id: EnvId, index: Index) -> UnknownEnvironment:
     namespaces = {one for name in index.claims if (one := EnvId.parse(name).namespace) is not None}
-    kind, what = NameNotFound, f"no environment '{id}'"
+    kind, message = NameNotFound, f"no environment '{id}'"
     if id.namespace is not None and id.namespace not in namespaces:
-        kind, what = NamespaceNotFound, f"{what}: there is no namespace {id.namespace!r}"
+        kind, message = NamespaceNotFound, f"{message}: there is no namespace {id.namespace!r}"
     rest = "the one known" if len(index.claims) == 1 else f"the {len(index.claims)} known ones"
-    return kind(f"{what}{_hint(id, index, namespaces) or ';'} `ludus list` shows {rest}")
+    return kind(f"{message}{_hint(id, index, namespaces) or ';'} `ludus list` shows {rest}")
 
 
 def _hint(id: EnvId, index: Index, namespaces: set[str]) -> str:

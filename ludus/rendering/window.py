@@ -137,13 +137,13 @@ def _pygame() -> Any:
 
 def _start(pygame: Any) -> None:
     """Reach the screen, or say that there is none."""
-    asked = os.environ.get("SDL_VIDEODRIVER")
+    driver = os.environ.get("SDL_VIDEODRIVER")
     try:
         pygame.display.init()
         found, reason = pygame.display.get_driver(), "a screen that nobody sees"
     except pygame.error as error:
         found, reason = None, str(error)
-    if found is not None and (asked or found not in NO_SCREEN):
+    if found is not None and (driver or found not in NO_SCREEN):
         return
     if found is not None and not _open:
         pygame.display.quit()

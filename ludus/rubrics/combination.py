@@ -95,14 +95,14 @@ class WeightedSum(Rubric):
         return total
 
     async def _sum_later(self, found: list[float | Awaitable[float]]) -> float:
-        asked = {place: asyncio.ensure_future(one) for place, one in enumerate(found) if isinstance(one, Awaitable)}
+        tasks = {place: asyncio.ensure_future(one) for place, one in enumerate(found) if isinstance(one, Awaitable)}
         try:
-            await asyncio.gather(*asked.values())
+            await asyncio.gather(*tasks.values())
         finally:  # where one has failed, nobody waits for the others
-            for task in asked.values():
+            for task in tasks.values():
                 task.cancel()
         return self._sum(
-            asked[place].result() if isinstance(one, Awaitable) else one for place, one in enumerate(found)
+            tasks[place].result() if isinstance(one, Awaitable) else one for place, one in enumerate(found)
         )
 
     def components(self) -> dict[str, float]:
@@ -116,8 +116,8 @@ class WeightedSum(Rubric):
 
     def step_rewards(self) -> list[float] | None:
         """Those of the parts that score an episode as a whole, each with its weight, from the last step backwards."""
-        told = [(part.step_rewards(), self.weights[name]) for name, part in self._parts.items()]
-        shares = [[one * weight for one in reversed(found)] for found, weight in told if found]
+        weighted = [(part.step_rewards(), self.weights[name]) for name, part in self._parts.items()]
+        shares = [[one * weight for one in reversed(found)] for found, weight in weighted if found]
         return [sum(step) for step in zip_longest(*shares, fillvalue=0.0)][::-1] if shares else None
 
 
@@ -162,10 +162,10 @@ class Sequential(Rubric):
 
     def components(self) -> dict[str, float]:
         """Those of the last that was asked."""
-        asked = [(name, one) for name, one in self._parts.items() if one.last is not None]
-        if not asked:
+        scored = [(name, one) for name, one in self._parts.items() if one.last is not None]
+        if not scored:
             return super().components()
-        name, part = asked[-1]
+        name, part = scored[-1]
         return {name: 0.0} if not self.last else part.components() if part.parts else {name: self.last}
 
     def step_rewards(self) -> list[float] | None:

@@ -95,7 +95,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
             (ended if lane in finals else going)[lane] = graded.info
         if self._mode is SAME_STEP and begun is not None:
             self._begin(begun)
-        return step._replace(reward=rewards, info=self._told(step.info, going, ended))
+        return step._replace(reward=rewards, info=self._joined_info(step.info, going, ended))
 
     def _transition(self, step: Step[ObsT], lane: int, finals: Mapping[int, object]) -> Transition:
         given, space = self._action, self.lane_action_space
@@ -107,7 +107,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
         ends = bool(step.terminated[lane]), bool(step.truncated[lane])
         return Transition(action, observation, float(step.reward[lane]), *ends, info)
 
-    def _told(self, info: Info, going: dict[int, Info], ended: dict[int, Info]) -> Info:
+    def _joined_info(self, info: Info, going: dict[int, Info], ended: dict[int, Info]) -> Info:
         """The infos of the batch, with what the rubrics say of each lane in place of what the environment said."""
         own = {name: one for name, one in info.items() if name.removeprefix("_") != REWARD_COMPONENTS}
         found = joined(own, self._columns(going))
@@ -121,8 +121,8 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
     def _columns(self, lanes: dict[int, Info]) -> Info:
         batch: Any = self.env.unwrapped
         found: Info = {}
-        for lane, told in lanes.items():
-            found = batch._add_info(found, told, lane)
+        for lane, info in lanes.items():
+            found = batch._add_info(found, info, lane)
         return found
 
     def close(self) -> None:

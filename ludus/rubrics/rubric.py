@@ -75,8 +75,8 @@ class Graded(NamedTuple):
     @property
     def info(self) -> Info:
         """The same as entries of a step's `info`."""
-        told: Info = {REWARD_COMPONENTS: self.components, RUBRIC: self.scores}
-        return told if self.step_rewards is None else {**told, STEP_REWARDS: self.step_rewards}
+        info: Info = {REWARD_COMPONENTS: self.components, RUBRIC: self.scores}
+        return info if self.step_rewards is None else {**info, STEP_REWARDS: self.step_rewards}
 
 
 class Rubric(ABC):

@@ -52,7 +52,7 @@ def difference(a: object, b: object, path: str = "value", *, exact: bool = True)
         return _array_difference(a, b, path, exact)
     mine, other = parts(a), parts(b)
     if mine is None or other is None:
-        return None if _same(a, b) else Difference(path, *_told_apart(a, b))
+        return None if _same(a, b) else Difference(path, *_distinct(a, b))
     if mine.keys() != other.keys():
         return Difference(path, f"parts {list(mine)}", f"parts {list(other)}")
     found = (difference(one, other[name], f"{path}{name}", exact=exact) for name, one in mine.items())
@@ -130,7 +130,7 @@ def _same(a: object, b: object) -> bool:
     return bool(equal)
 
 
-def _told_apart(a: object, b: object) -> tuple[str, str]:
+def _distinct(a: object, b: object) -> tuple[str, str]:
     left, right = shorten(a), shorten(b)
     return (left, right) if left != right else (f"{left} at {id(a):#x}", f"{right} at {id(b):#x}")
 

@@ -129,12 +129,14 @@ def _tried(box: Sandbox, rule: SandboxRule, aim: dict[str, object]) -> str:
             streams = {"stdout": subprocess.PIPE, "channel": theirs.fileno()}
             process = box.with_limits(limits).start(command, **streams)
         with process:
-            began, said = process.stdout.readline(), process.stdout.readline()
+            began, result = process.stdout.readline(), process.stdout.readline()
             process.wait()
         left = _left(ours)
     if not began:
         raise SandboxError(f"{box.backend.name}: expected a program inside to {rule.title}, got one that did not begin")
-    return left if left or rule.guarantee == "kill" else shorten(said.decode("utf8", "replace").strip(), 200).strip("'")
+    return (
+        left if left or rule.guarantee == "kill" else shorten(result.decode("utf8", "replace").strip(), 200).strip("'")
+    )
 
 
 def _left(channel: socket.socket) -> str:

@@ -96,8 +96,8 @@ def _whole(space: Record) -> Tool:
 
 def _first_paragraph(model: type) -> str:
     """What an author says of a model; a dataclass without a word has its signature there, which says nothing."""
-    said = " ".join((model.__doc__ or "").split("\n\n")[0].split())
-    return "" if said.startswith(f"{model.__name__}(") else said
+    summary = " ".join((model.__doc__ or "").split("\n\n")[0].split())
+    return "" if summary.startswith(f"{model.__name__}(") else summary
 
 
 def _fields(space: Record, **given: object) -> Any:
@@ -146,5 +146,5 @@ def described(schema: Mapping[str, Any]) -> str:
         return f"a list{count}" + (f", each {described(schema['items'])}" if schema.get("items") else "")
     low, high = schema.get("minimum"), schema.get("maximum")
     bounded = low is not None and high is not None and max(abs(low), abs(high)) < 1 << 53
-    words = ARTICLES.get(str(kind), "nothing" if kind == "null" else "an object")
-    return f"{words} from {low} to {high}" if bounded else words
+    text = ARTICLES.get(str(kind), "nothing" if kind == "null" else "an object")
+    return f"{text} from {low} to {high}" if bounded else text

@@ -25,11 +25,11 @@ def progress(done: float, total: float | None = None, message: str = "") -> None
     waits for it.
 
     >>> from ludus.core.progress import Progress, reporting
-    >>> told = []
-    >>> with reporting(Progress(lambda *report: told.append(report))):
+    >>> reports = []
+    >>> with reporting(Progress(lambda *report: reports.append(report))):
     ...     progress(1, 3, "one of three")
     ...     progress(1)
-    >>> told
+    >>> reports
     [(1.0, 3.0, 'one of three')]
     """
     if not isfinite(done) or (total is not None and not isfinite(total)):

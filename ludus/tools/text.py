@@ -58,17 +58,17 @@ class ObservationText:
         """The text."""
         space = self._space
         if not isinstance(space, Record):
-            return _told(space.encode(observation, binary=False))
+            return _as_text(space.encode(observation, binary=False))
         if tuple(space.fields) == ToolOutcome.__struct_fields__:
             return observation.error or observation.result
         value = space.encode(observation, binary=False)
         before, self._before = self._before, value
-        told: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for name in self._fields:
-            text = _told(_new(value[name], before.get(name)))
-            if text and not (len(text) >= MIN_REPEATED_CHARS and text in told.values()):
-                told[name] = text
-        return "\n".join(f"{name}:{_separator(text)}{text}" for name, text in told.items())
+            text = _as_text(_new(value[name], before.get(name)))
+            if text and not (len(text) >= MIN_REPEATED_CHARS and text in texts.values()):
+                texts[name] = text
+        return "\n".join(f"{name}:{_separator(text)}{text}" for name, text in texts.items())
 
 
 def _separator(text: str) -> str:
@@ -83,7 +83,7 @@ def _new(value: Any, before: Any) -> Any:
     return value[len(before) :]
 
 
-def _told(value: object) -> str:
+def _as_text(value: object) -> str:
     if value is None or value == [] or value == {}:
         return ""
     if isinstance(value, str):

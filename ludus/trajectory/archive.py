@@ -149,13 +149,13 @@ class Archive:
     def read(self, name: str, *, expected_bytes: int | None = None) -> bytes:
         """The bytes of a member, unfolded; no memory is taken for more than was expected or is allowed."""
         stored = self.read_stored(name)
-        what = f"{self.path.name}: {name}"
+        member = f"{self.path.name}: {name}"
         try:
             size = zstandard.get_frame_parameters(stored).content_size
             limit = self.limit_bytes if expected_bytes is None else min(expected_bytes, self.limit_bytes)
             if size > limit or (expected_bytes is not None and size != expected_bytes):
                 raise TrajectoryError(
-                    f"{what}: expected {'at most ' if expected_bytes is None else ''}"
+                    f"{member}: expected {'at most ' if expected_bytes is None else ''}"
                     f"{limit if expected_bytes is None else expected_bytes} bytes (the limit is {self.limit_bytes}), "
                     f"got an announcement of {size}"
                 )
@@ -165,7 +165,7 @@ class Archive:
         except (zstandard.ZstdError, ValueError, MemoryError) as error:
             if isinstance(error, TrajectoryError):
                 raise
-            raise TrajectoryError(f"{what}: expected one frame of zstandard, got {error}") from error
+            raise TrajectoryError(f"{member}: expected one frame of zstandard, got {error}") from error
 
     def read_stored(self, name: str) -> bytes:
         """The bytes of a member as they are in the file, checked against its checksum."""

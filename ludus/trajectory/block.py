@@ -128,7 +128,7 @@ class RowBlock:
         self.masks: list[tuple[int, Array]] = []
         self.resets: list[StoredReset] = []
         self.ended.clear()
-        self.told = 0
+        self.flushed_episodes = 0
         self.finals: list[tuple[int, Array, list[Array]]] = []
         self.events: list[StoredEvent] = []
         self.object_bytes = 0

@@ -70,13 +70,13 @@ def column_member(number: int, name: str, kind: str = "npy") -> str:
     return f"{group}/{number:05d}/{rest}.{kind}" if rest else f"{group}/{number:05d}.{kind}"
 
 
-def read_chunk_head(data: bytes, what: str) -> ChunkHead:
+def read_chunk_head(data: bytes, label: str) -> ChunkHead:
     """The description in these bytes; raises TrajectoryError on any other."""
     try:
         return msgspec.json.decode(data, type=ChunkHead)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise TrajectoryError(
-            f"{what}: expected the description of a chunk, got {shorten(data[:60])}: {error}"
+            f"{label}: expected the description of a chunk, got {shorten(data[:60])}: {error}"
         ) from error
 
 
@@ -119,8 +119,8 @@ def write_block(archive: ArchiveWriter, number: int, block: RowBlock) -> bool:
     """Append what a block has got since it was written last; whether there was anything."""
     begin, end = block.flushed, block.filled
     events, finals = block.events, block.finals
-    count_events, told, ended = len(events), block.told, block.ended.count
-    if begin == end and not count_events and told == ended:
+    count_events, flushed_episodes, ended = len(events), block.flushed_episodes, block.ended.count
+    if begin == end and not count_events and flushed_episodes == ended:
         return False
     first, last = block.first + begin, block.first + end
     arrays: dict[str, Array] = {"steps/op": np.frombuffer(bytes(block.operations[begin:end]), np.uint8)}
@@ -132,7 +132,7 @@ def write_block(archive: ArchiveWriter, number: int, block: RowBlock) -> bool:
     rows = [one for one in finals if first <= one[0] < last]
     if rows:
         arrays |= _finals(rows)
-    arrays |= block.ended.taken(told, ended)
+    arrays |= block.ended.taken(flushed_episodes, ended)
     digests: list[tuple[int, str]] = []
     if "steps/seen" in arrays and end > begin:
         digests = [(end - begin, chunk_digest(arrays["steps/seen"]))]
@@ -143,7 +143,7 @@ def write_block(archive: ArchiveWriter, number: int, block: RowBlock) -> bool:
     beside: Any = {"events": events[:count_events], "resets": resets, "digests": digests, "shown": shown}
     write_chunk(archive, number, first, end - begin, arrays, objects, **beside)
     del events[:count_events]
-    block.flushed, block.told = end, ended
+    block.flushed, block.flushed_episodes = end, ended
     return True
 
 

@@ -124,12 +124,12 @@ def to_arrow(run: Run) -> Any:
     return _package("to_arrow", "pyarrow").table({name: _cells(column) for name, column in flat_columns(run).items()})
 
 
-def _package(what: str, name: str) -> ModuleType:
+def _package(caller: str, name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as error:
         raise MissingExtra(
-            f'{what}: expected the package {name}, got none; `pip install "ludus-rl[{EXTRAS[name]}]"`'
+            f'{caller}: expected the package {name}, got none; `pip install "ludus-rl[{EXTRAS[name]}]"`'
         ) from error
 
 

@@ -139,9 +139,9 @@ def _read(sample: Data, score: str | None) -> ImportedEpisode:
 def _message(message: Data, attachments: Data) -> Iterator[EventValue]:
     role, content = str(message.get("role")), message.get("content")
     parts: list[Any] = content if is_list(content) else [{"type": "text", "text": content or ""}]
-    told = [_text(one.get("reasoning"), attachments) for one in parts if one.get("type") == "reasoning"]
+    reasoning = [_text(one.get("reasoning"), attachments) for one in parts if one.get("type") == "reasoning"]
     text = "".join(_text(one.get("text"), attachments) for one in parts if one.get("type") == "text")
-    yield from (Reasoning(one) for one in told)
+    yield from (Reasoning(one) for one in reasoning)
     if role == "tool":
         error: Data = message.get("error") or {}
         yield ToolResult(str(message.get("tool_call_id") or ""), text, str(error.get("message", "")))

@@ -144,13 +144,13 @@ def from_minari(folder: str | os.PathLike[str], path: str | os.PathLike[str]) ->
         spaces = [_read_space(json.loads(metadata[f"{name}_space"])) for name in ("observation", "action")]
         kind, count = metadata["data_format"], int(metadata["total_episodes"])
         about: Data = metadata.get("ludus") or {}
-        told = {"dataset_id": str(metadata.get("dataset_id", "")), "minari": str(metadata.get("minari_version", ""))}
+        origin = {"dataset_id": str(metadata.get("dataset_id", "")), "minari": str(metadata.get("minari_version", ""))}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, LudusError) as error:
         raise TrajectoryError(f"{folder}: expected a dataset of Minari, got {error!r}") from error
     if kind != "hdf5":
         raise TrajectoryError(f"{folder}: expected a dataset in HDF5, got {shorten(kind)}; minari itself converts it")
     why = "it was read from Minari, whose environments are Gymnasium's"
-    header = imported_header(*spaces, full=True, why=why, spec=about.get("spec"), metadata=told)
+    header = imported_header(*spaces, full=True, why=why, spec=about.get("spec"), metadata=origin)
     h5py = _h5py("from_minari")
     try:
         open_foreign_file(data / DATA).close()  # HDF5 itself would wait for whoever writes into a pipe
@@ -176,14 +176,14 @@ class _Reader:
             terminated, truncated = (bool(np.any(_inside(group, name)[()])) for name in ("terminations", "truncations"))
             seed = attributes.get("seed")
             options = json.loads(str(attributes["ludus_options"])) if "ludus_options" in attributes else None
-            told = outcome_of(str(attributes.get("outcome", "")))
+            outcome = outcome_of(str(attributes.get("outcome", "")))
             return ImportedEpisode(
                 self._values(self.acted, _inside(group, "actions"), length),
                 rewards,
                 self._values(self.observed, _inside(group, "observations"), length + 1),
                 terminated,
                 truncated,
-                told if "outcome" in attributes else Outcome.derived(terminated, truncated) or told,
+                outcome if "outcome" in attributes else Outcome.derived(terminated, truncated) or outcome,
                 None if seed is None else int(seed),
                 options,
             )
@@ -273,14 +273,14 @@ def _read_space(data: Data) -> Space[object]:
             raise TrajectoryError(f"space: expected one of Minari's seven, got {shorten(other)}")
 
 
-def _h5py(what: str) -> ModuleType:
-    return _package(what, "h5py", "minari")
+def _h5py(caller: str) -> ModuleType:
+    return _package(caller, "h5py", "minari")
 
 
-def _package(what: str, name: str, extra: str) -> ModuleType:
+def _package(caller: str, name: str, extra: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as error:
         raise MissingExtra(
-            f'{what}: expected the package {name}, got none; `pip install "ludus-rl[{extra}]"`'
+            f'{caller}: expected the package {name}, got none; `pip install "ludus-rl[{extra}]"`'
         ) from error

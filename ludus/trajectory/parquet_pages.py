@@ -75,16 +75,16 @@ class _Head:
 
     def page(self) -> _Page:
         """Its kind, how large it is unfolded and as it lies there, how many values it has, how long the head is."""
-        told = {1: 0, 2: 0, 3: 0}
+        numbers = {1: 0, 2: 0, 3: 0}
         values = 0
         for field, kind in self._fields():
-            if field in told:
-                told[field] = self._number()
+            if field in numbers:
+                numbers[field] = self._number()
             elif field in HEADERS_OF_KINDS:
                 values = self._first_number()
             else:
                 self._skip(kind)
-        return _Page(told[1], told[2], told[3], values, self.at)
+        return _Page(numbers[1], numbers[2], numbers[3], values, self.at)
 
     def _first_number(self) -> int:
         """The first field of a struct."""

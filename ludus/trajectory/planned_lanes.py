@@ -31,7 +31,7 @@ class PlannedLanes:
         lanes = np.ones(len(self._numbers), np.bool_) if mask is None else mask
         self._numbers[lanes] = self._numbers[lanes] + 1 if planned else 0
         self._waiting &= ~lanes
-        return self._told(lanes) if planned else ()
+        return self._episodes_of(lanes) if planned else ()
 
     def step(self, ended: Array, mode: AutoresetMode, mask: Array | None = None) -> tuple[PlannedEpisode, ...]:
         """What begins with the row of a step, of all lanes or of some, in which these lanes have ended."""
@@ -42,9 +42,9 @@ class PlannedLanes:
         if mode is AutoresetMode.DISABLED or not begun.any():
             return ()
         self._numbers[begun] += 1
-        return self._told(begun)
+        return self._episodes_of(begun)
 
-    def _told(self, lanes: Array) -> tuple[PlannedEpisode, ...]:
+    def _episodes_of(self, lanes: Array) -> tuple[PlannedEpisode, ...]:
         found: list[PlannedEpisode] = []
         for lane in np.flatnonzero(lanes).tolist():
             number = int(self._numbers[lane])

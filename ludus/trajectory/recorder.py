@@ -148,8 +148,10 @@ class Recorder(Wrapper[ObsT, ActT, ObsT, ActT]):
         self._take_reset(observation, info, (seed, options), begins=begins)
         return observation, info
 
-    def _take_reset(self, observation: ObsT, info: Info, asked: tuple[object, Options | None], *, begins: bool) -> None:
-        seed, options = asked
+    def _take_reset(
+        self, observation: ObsT, info: Info, request: tuple[object, Options | None], *, begins: bool
+    ) -> None:
+        seed, options = request
         mask: Array | None = None if options is None else options.get("reset_mask")
         arrays, objects = self._seen(observation, info)
         arrays |= self._acted.zeros()
@@ -176,9 +178,9 @@ class Recorder(Wrapper[ObsT, ActT, ObsT, ActT]):
     def _take_step(self, action: ActT, step: Step[ObsT]) -> None:
         observation, reward, terminated, truncated, info = step
         arrays, objects = self._seen(observation, info)
-        acted, said = self._acted.take(action)
+        acted, acted_objects = self._acted.take(action)
         arrays.update(acted)
-        objects.update(said)
+        objects.update(acted_objects)
         if not self._batched:
             reward, terminated, truncated = np.asarray(reward, np.float64)[None], _flag(terminated), _flag(truncated)
             info = {"outcome": [info["outcome"]]} if "outcome" in info else {}

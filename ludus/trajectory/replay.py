@@ -160,7 +160,7 @@ class _Replayer:
         mode = AutoresetMode.of(run.header.autoreset_mode) if run.header.batched else AutoresetMode.DISABLED
         self.tracker, self.ended = EpisodeTracker(run.header.lanes, mode), Ended()
         self.digest, self.numbers = RowDigest(), np.zeros(0, np.uint64)
-        self.told = 0
+        self.compared = 0
 
     def run(self) -> Replay:
         rows, own = self.chunks.rows, source_hash(self.env)
@@ -242,9 +242,13 @@ class _Replayer:
                 lane = 0 if self.header.lanes == 1 else None
                 return self._at(row, lane, "observation", f"digest {int(columns['seen']):04x}", step.observation)
         if step.reward is not None:
-            for name, mine in (("terminated", step.terminated), ("truncated", step.truncated), ("reward", step.reward)):
-                if name in columns and (lane := first_difference(columns[name], mine)) is not None:
-                    return self._at(row, lane, name, columns[name][lane], mine[lane])
+            for name, replayed in (
+                ("terminated", step.terminated),
+                ("truncated", step.truncated),
+                ("reward", step.reward),
+            ):
+                if name in columns and (lane := first_difference(columns[name], replayed)) is not None:
+                    return self._at(row, lane, name, columns[name][lane], replayed[lane])
         for name in self.observed.names:
             if name not in columns:
                 continue
@@ -264,18 +268,18 @@ class _Replayer:
 
     def _table(self, *, whole: bool) -> ReplayDifference | None:
         """Compare the episodes that have ended since the last time with those that the file says."""
-        mine, table = self.ended.taken(self.told, self.ended.count), self.run_.table
-        for name in TABLE if mine else ():
-            told = mine.get(f"episodes/{name}")
-            theirs = table[name][self.told : self.ended.count]
-            if told is not None and (place := first_difference(theirs, told[: len(theirs)])) is not None:
-                episode = self.told + place
+        replayed, table = self.ended.taken(self.compared, self.ended.count), self.run_.table
+        for name in TABLE if replayed else ():
+            column = replayed.get(f"episodes/{name}")
+            recorded = table[name][self.compared : self.ended.count]
+            if column is not None and (place := first_difference(recorded, column[: len(recorded)])) is not None:
+                episode = self.compared + place
                 lane, row, step = (int(table[key][episode]) for key in ("lane", "end", "length"))
-                return ReplayDifference(episode, step, lane, row, name, theirs[place], told[place])
-        self.told, known = self.ended.count, self._finished
+                return ReplayDifference(episode, step, lane, row, name, recorded[place], column[place])
+        self.compared, known = self.ended.count, self._finished
         # A reset ends what is under way, and may come with the next chunk.
-        if self.told > known or (whole and self.told < known):
-            return self._at(self.chunks.rows - 1, None, "number of episodes", known, self.told)
+        if self.compared > known or (whole and self.compared < known):
+            return self._at(self.chunks.rows - 1, None, "number of episodes", known, self.compared)
         return None
 
     @property

@@ -94,7 +94,7 @@ class CompiledTally:
         if count < 0:
             return False
         if info and count > first:
-            ended.codes[first:count, 2] = tracker.told(info, ended.integers[first:count, 0])
+            ended.codes[first:count, 2] = tracker.outcomes_of(info, ended.integers[first:count, 0])
         ended.count = count
         if self._steps:
             for name, values in zip(("reward", "terminated", "truncated"), step, strict=True):

@@ -151,7 +151,7 @@ class EpisodeTracker:
             starts=starts,
             lengths=lengths,
             returns=self.returns[lanes],
-            codes=(terminated[lanes], truncated[lanes], self.told(info, lanes) if info else 0),
+            codes=(terminated[lanes], truncated[lanes], self.outcomes_of(info, lanes) if info else 0),
         )
         self.returns[lanes] = 0
         self.starts[lanes] = self.after(row)
@@ -178,15 +178,15 @@ class EpisodeTracker:
             self.left_out = np.zeros(self.lanes, np.int64)
         self.left_out += lanes
 
-    def told(self, info: Info, lanes: Array) -> Array | list[int] | int:
+    def outcomes_of(self, info: Info, lanes: Array) -> Array | list[int] | int:
         """The outcomes that the last infos told, where any did; 0 for what the flags say."""
-        told = info.get("final_info", info) if self.mode is SAME_STEP else info
-        if "outcome" not in told:
+        last = info.get("final_info", info) if self.mode is SAME_STEP else info
+        if "outcome" not in last:
             return 0
-        column, said = told["outcome"], told.get("_outcome")
+        column, mask = last["outcome"], last.get("_outcome")
         if getattr(column, "dtype", None) == np.int8:  # as batches give it
             return column[lanes]
-        return [_code(column[lane]) if said is None or said[lane] else 0 for lane in lanes.tolist()]
+        return [_code(column[lane]) if mask is None or mask[lane] else 0 for lane in lanes.tolist()]
 
 
 def outcome_of(value: object) -> Outcome | None:

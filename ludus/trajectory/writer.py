@@ -192,10 +192,10 @@ class RunWriter:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _offer(self, what: "Work") -> None:
+    def _offer(self, work: "Work") -> None:
         while self._thread.is_alive():
             try:
-                return self._queue.put(what, timeout=1)
+                return self._queue.put(work, timeout=1)
             except Full:
                 continue
         return None

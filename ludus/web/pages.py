@@ -56,11 +56,11 @@ def routes() -> list[BaseRoute]:
 
     async def static(request: Request) -> Response:
         # Names are looked up, never opened: a path that is not exactly one of them leads nowhere.
-        asked: str = request.path_params["path"]
-        name = asked.removeprefix(f"{version}/")
+        path: str = request.path_params["path"]
+        name = path.removeprefix(f"{version}/")
         if name not in pages or name == FIRST:
             return PlainTextResponse("no such file", 404)
-        return pages[name].answer(request, ASK_AGAIN if name == asked else FOREVER)
+        return pages[name].answer(request, ASK_AGAIN if name == path else FOREVER)
 
     return [Route("/", first), Route("/static/{path:path}", static)]
 

@@ -22,7 +22,7 @@ GRID = "ludus.envs.teaching.grid_world:GridWorld"
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
     """Every test begins without a word, and leaves none."""
-    monkeypatch.setattr(sys.modules[trust.__module__], "_said", {})
+    monkeypatch.setattr(sys.modules[trust.__module__], "_rules", {})
     monkeypatch.delenv("LUDUS_TRUST", raising=False)
 
 

@@ -150,6 +150,6 @@ def _comparable(info_a: Info, info_b: Info, how: str) -> tuple[object, object]:
     return ({key: info_a[key] for key in info_b if key in info_a} if how == "superset" else info_a), info_b
 
 
-def _match(what: str, one: object, other: object, skip: bool) -> None:
+def _match(label: str, one: object, other: object, skip: bool) -> None:
     if not skip and not data_equivalence(one, other):
-        raise ContractViolation(f"{what}: expected the same of both, got {difference(one, other, 'value')}")
+        raise ContractViolation(f"{label}: expected the same of both, got {difference(one, other, 'value')}")

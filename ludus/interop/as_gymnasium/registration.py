@@ -110,10 +110,10 @@ def pprint_registry(
 
 def load_env_creator(name: str) -> Any:
     """What `module:name` is; IsolationNeeded where trust asks for some, since it would run here."""
-    asked = required_before_import(name)
-    if asked.isolation != "none":
+    required = required_before_import(name)
+    if required.isolation != "none":
         raise IsolationNeeded(
-            f"{name}: expected code that may run in this process, got {', '.join(asked.reasons)}; make it by "
+            f"{name}: expected code that may run in this process, got {', '.join(required.reasons)}; make it by "
             f"ludus.make({name!r}), which isolates it"
         )
     return load_entry_point(name)

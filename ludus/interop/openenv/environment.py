@@ -69,8 +69,10 @@ class FromOpenEnv(Env[Any, Any]):
     def _schemas(self) -> dict[str, Any]:
         models = self.models
         first = models.reset_observation or models.observation
-        told = {"action": models.action, "observation": models.observation, "state": models.state}
-        return {name: schema_of(one) for name, one in (told | {"reset_observation": first}).items() if one is not None}
+        by_name = {"action": models.action, "observation": models.observation, "state": models.state}
+        return {
+            name: schema_of(one) for name, one in (by_name | {"reset_observation": first}).items() if one is not None
+        }
 
     def state_data(self, *, private: bool = False) -> dict[str, Any]:
         """The author's state, with its own `episode_id` and `step_count`; what may be added to it included."""
@@ -89,8 +91,8 @@ class FromOpenEnv(Env[Any, Any]):
         unknown = [name for name in given if not whatever and name not in taken and name not in OWN]
         if unknown:
             raise InvalidArgument(f"options: expected keywords of reset ({listing(taken)}), got {listing(unknown)}")
-        asked = given if seed is None else {"seed": seed, **given}
-        known = {name: one for name, one in asked.items() if whatever or name in taken}
+        arguments = given if seed is None else {"seed": seed, **given}
+        known = {name: one for name, one in arguments.items() if whatever or name in taken}
         observation = self._run(call, **known)
         self._begun = True
         info = self._info(observation)
@@ -109,15 +111,15 @@ class FromOpenEnv(Env[Any, Any]):
         """Advance the episode."""
         if not self._begun:
             raise ResetNeeded("step: expected reset() first, got no episode under way")
-        told = self._run(self._call("step"), self._instance(action))
-        observation = told.observation if type(told).__name__ == WRAPPED else told
+        result = self._run(self._call("step"), self._instance(action))
+        observation = result.observation if type(result).__name__ == WRAPPED else result
         info = self._info(observation)
-        reward = getattr(told, REWARD, None)
+        reward = getattr(result, REWARD, None)
         if reward is None:
             info[REWARD] = None
         elif not isinstance(reward, bool | int | float) or not isfinite(reward):
             raise ContractViolation(f"reward: expected a finite number or None, got {shorten(reward)}")
-        done = bool(getattr(told, "done", False))
+        done = bool(getattr(result, "done", False))
         return Step(self._observed(observation), float(reward or 0.0), done, False, info)
 
     def _observed(self, observation: Any) -> Any:
@@ -134,8 +136,8 @@ class FromOpenEnv(Env[Any, Any]):
         return {name: one for name, one in data_of(observation).items() if name not in known}
 
     def _info(self, observation: Any) -> Info:
-        told: Any = getattr(observation, "metadata", None)
-        info: Info = dict(told) if isinstance(told, Mapping) else {}
+        metadata: Any = getattr(observation, "metadata", None)
+        info: Info = dict(metadata) if isinstance(metadata, Mapping) else {}
         more = self._unannounced(observation)
         if more:
             info[UNANNOUNCED] = more

@@ -135,11 +135,11 @@ class OpenClient(EnvClient[ActT, ObsT, Any], Generic[ActT, ObsT]):
         return ServerAccess(read_address(running.url), self._token), running.close
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[ObsT]:
-        told: dict[str, Any] = dict(payload.get("observation") or {})
-        told.pop("metadata", None)
+        fields: dict[str, Any] = dict(payload.get("observation") or {})
+        fields.pop("metadata", None)
         seen: StepResult[Any] = super()._parse_result(payload)
-        length = 0 if self.array is None else len(told[self.array[0]])
-        seen.observation = _space(self.observation, self.array, length).read(told, "observation")
+        length = 0 if self.array is None else len(fields[self.array[0]])
+        seen.observation = _space(self.observation, self.array, length).read(fields, "observation")
         return seen
 
 

@@ -56,26 +56,26 @@ def _environment(target: Any, form: JsonFormat) -> Any:
 
         def reset(self, seed: int | None = None, episode_id: str | None = None, **options: Any) -> Any:
             outcome = self._host.reset(seed=seed, options=options or None, episode_id=episode_id)
-            return self._told(form.began(outcome), outcome)
+            return self._as_observation(form.began(outcome), outcome)
 
         def step(self, action: Any, timeout_s: float | None = None, **_: Any) -> Any:
             del timeout_s
             data = _data(action)
             reading = form.reading(data) or form.reread(data, self._host)
             if reading.answer is not None:
-                return self._told(reading.answer, HostStep(None, None, False, False, {}))
+                return self._as_observation(reading.answer, HostStep(None, None, False, False, {}))
             if self._host.episode_id is None:
                 self._host.reset()
             outcome = self._host.step(reading.action)
-            return self._told(form.observed(reading, outcome), outcome)
+            return self._as_observation(form.observed(reading, outcome), outcome)
 
         async def step_async(self, action: Any, timeout_s: float | None = None, **more: Any) -> Any:
             return await asyncio.to_thread(self.step, action, timeout_s, **more)
 
-        def _told(self, data: dict[str, Any], outcome: HostStep) -> Any:
-            told = envelope(data, form.as_authored(outcome), self._id, full=True)
+        def _as_observation(self, data: dict[str, Any], outcome: HostStep) -> Any:
+            reply = envelope(data, form.as_authored(outcome), self._id, full=True)
             fields = _fields(data, own)
-            return observation(**fields, reward=told["reward"], done=told["done"], metadata=told["metadata"] or {})
+            return observation(**fields, reward=reply["reward"], done=reply["done"], metadata=reply["metadata"] or {})
 
         @property
         def state(self) -> Any:
@@ -115,10 +115,10 @@ class ExportedTools:
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
         """What a tool gave; ToolError with what it says is wrong."""
         call = {"type": "call_tool", "tool_name": name, "arguments": arguments}
-        told: Any = await asyncio.to_thread(self._step, call)
-        if told.error is not None:
-            raise ToolError(told.error["message"])
-        return told.result
+        reply: Any = await asyncio.to_thread(self._step, call)
+        if reply.error is not None:
+            raise ToolError(reply.error["message"])
+        return reply.result
 
 
 def _data(action: Any) -> Any:
@@ -152,12 +152,14 @@ def _models(form: JsonFormat) -> tuple[type, type]:
     from ludus.interop.openenv.library import Action, Observation  # as above
 
     def model(base: Any, name: str, schema: dict[str, Any]) -> type:
-        def told(*_: Any, **__: Any) -> dict[str, Any]:
+        def json_schema(*_: Any, **__: Any) -> dict[str, Any]:
             return schema
 
         config = ConfigDict(extra="allow", validate_assignment=False, arbitrary_types_allowed=True)
         return type(
-            name, (base,), {"__module__": __name__, "model_config": config, "model_json_schema": staticmethod(told)}
+            name,
+            (base,),
+            {"__module__": __name__, "model_config": config, "model_json_schema": staticmethod(json_schema)},
         )
 
     name, answers = form.description.name, form.answer_schema()

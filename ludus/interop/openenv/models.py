@@ -41,8 +41,8 @@ def models_of(kind: type) -> Models:
     steps, resets = _hints(kind, "step"), _hints(kind, "reset")
     shown = _hints_of(getattr(inspect.getattr_static(kind, "state", None), "fget", None))
     action = next((one for name, one in steps.items() if name != "return"), None)
-    told = (action, steps.get("return"), shown.get("return"), resets.get("return"))
-    found = [_model(one) for one in told]
+    annotations = (action, steps.get("return"), shown.get("return"), resets.get("return"))
+    found = [_model(one) for one in annotations]
     generic = [*map(_model, arguments[:3]), None]
     return Models(*(mine or theirs for mine, theirs in zip(generic, found, strict=False)))
 
@@ -105,9 +105,9 @@ def _models_within(kind: Any, seen: set[Any]) -> Iterator[Any]:
         yield from filter(_is_serializer, field.metadata)
 
 
-def _is_serializer(said: object) -> bool:
+def _is_serializer(annotation: object) -> bool:
     """Whether it is a `PlainSerializer` or `WrapSerializer`, as annotations have them."""
-    return hasattr(said, "when_used") and callable(getattr(said, "func", None))
+    return hasattr(annotation, "when_used") and callable(getattr(annotation, "func", None))
 
 
 def _holds_other(kind: Any) -> bool:
@@ -139,9 +139,9 @@ def _patterned(model: Any) -> dict[str, Space[Any]]:
 
 def schema_of(model: type | None) -> dict[str, Any] | None:
     """The JSON schema that the model itself tells, or its record."""
-    told: Any = getattr(model, "model_json_schema", None)
-    if told is not None:
-        return told()
+    method: Any = getattr(model, "model_json_schema", None)
+    if method is not None:
+        return method()
     return None if model is None else Record(model).json_schema()
 
 

@@ -57,12 +57,12 @@ def from_openenv(
     inner = getattr(made, "ludus_env", made)  # of `to_openenv`: what it was made of
     if isinstance(inner, Env):
         return inner
-    told = models_of(type(made))
+    annotated = models_of(type(made))
     models = Models(
-        action or told.action,
-        observation or told.observation,
-        state or told.state,
-        reset_observation or told.reset_observation,
+        action or annotated.action,
+        observation or annotated.observation,
+        state or annotated.state,
+        reset_observation or annotated.reset_observation,
     )
     return _adapter(made, models)(made, models)
 

@@ -102,11 +102,11 @@ class FromOpenEnvTools(FromOpenEnv):
         ]
 
     def _ask(self, method: str, *arguments: Any) -> Any:
-        async def asked() -> Any:
+        async def call() -> Any:
             async with self.openenv_env.mcp_client as client:
                 return await getattr(client, method)(*arguments)
 
-        return self._awaited(asked())
+        return self._awaited(call())
 
     def close(self) -> None:
         """End the session with the tools' server, and close."""
@@ -147,8 +147,8 @@ class _Held:
 
 def _entry(listed: Any, names: tuple[str, ...], **more: Any) -> dict[str, Any]:
     """What a list says of one thing, without what it leaves open."""
-    told = {name: getattr(listed, name, None) for name in names}
-    return {name: one for name, one in {**told, **more}.items() if one is not None}
+    fields = {name: getattr(listed, name, None) for name in names}
+    return {name: one for name, one in {**fields, **more}.items() if one is not None}
 
 
 def _value(result: Any) -> Any:

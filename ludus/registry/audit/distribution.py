@@ -80,8 +80,8 @@ def licence(distribution: Distribution) -> str:
         if text and text.upper() != "UNKNOWN":
             return clean(text.splitlines()[0], MAX_NAME_CHARS)
     classifiers = [str(one) for one in metadata.get_all("Classifier") or ()]
-    said = [one.rpartition("::")[2].strip() for one in classifiers if one.startswith("License ::")]
-    return clean(", ".join(said), MAX_NAME_CHARS)
+    stated = [one.rpartition("::")[2].strip() for one in classifiers if one.startswith("License ::")]
+    return clean(", ".join(stated), MAX_NAME_CHARS)
 
 
 def is_editable(distribution: Distribution) -> bool:

@@ -18,31 +18,31 @@ def declared(security: Security) -> Declared:
     return Declared(network=security.network, files=security.files, subprocesses=security.subprocesses)
 
 
-def undeclared(seen: Declared, said: Declared) -> Declared:
+def undeclared(seen: Declared, declared: Declared) -> Declared:
     """What was seen and not declared."""
     return Declared(
-        network=_beyond(seen.network, said.network, _reaches),
-        files=_beyond(seen.files, said.files, _covers),
-        subprocesses=_beyond(seen.subprocesses, said.subprocesses, _starts),
+        network=_beyond(seen.network, declared.network, _reaches),
+        files=_beyond(seen.files, declared.files, _covers),
+        subprocesses=_beyond(seen.subprocesses, declared.subprocesses, _starts),
     )
 
 
-def _beyond(seen: Iterable[str], said: Iterable[str], covers: Callable[[str, str], bool]) -> tuple[str, ...]:
-    return tuple(one for one in seen if not any(covers(word, one) for word in said))
+def _beyond(seen: Iterable[str], declared: Iterable[str], covers: Callable[[str, str], bool]) -> tuple[str, ...]:
+    return tuple(one for one in seen if not any(covers(permission, one) for permission in declared))
 
 
-def _reaches(word: str, seen: str) -> bool:
-    if word == ANY:
+def _reaches(permission: str, seen: str) -> bool:
+    if permission == ANY:
         return True
-    host, _, port = word.rpartition(":")
+    host, _, port = permission.rpartition(":")
     at, _, by = seen.rpartition(":")
     hosts = LOOPBACK if host.strip("[]").lower() in LOOPBACK else (host.strip("[]").lower(),)
     return at.strip("[]").lower() in hosts and (port == ANY or by in (port, ANY, "None"))
 
 
-def _covers(word: str, seen: str) -> bool:
+def _covers(permission: str, seen: str) -> bool:
     """`write:` includes reading; a folder includes what is in it."""
-    kind, _, path = word.partition(":")
+    kind, _, path = permission.partition(":")
     used, _, at = seen.partition(":")
     if kind not in ("read", "write") or (used == "write" and kind != "write"):
         return False
@@ -56,5 +56,5 @@ def _short(path: str) -> str:
     return f"~{path.removeprefix(home)}" if home != "/" and (path == home or path.startswith(f"{home}/")) else path
 
 
-def _starts(word: str, seen: str) -> bool:
-    return word in (ANY, seen) or ("/" not in word and word == os.path.basename(seen))
+def _starts(permission: str, seen: str) -> bool:
+    return permission in (ANY, seen) or ("/" not in permission and permission == os.path.basename(seen))

@@ -73,15 +73,15 @@ class _Seen:
         self.uses: dict[str, set[str]] = {"network": set(), "files": set(), "subprocesses": set(), "native": set()}
         self.done, self.failed = False, ""
 
-    def take(self, kind: str, what: str) -> None:
+    def take(self, kind: str, detail: str) -> None:
         if kind in KINDS:
-            self.uses[KINDS[kind]].add(f"{kind}:{what}" if KINDS[kind] == "files" else what)
+            self.uses[KINDS[kind]].add(f"{kind}:{detail}" if KINDS[kind] == "files" else detail)
         elif kind == "native":
-            self.uses["native"].add(what)
+            self.uses["native"].add(detail)
         elif kind == "done":
             self.done = True
         else:
-            self.failed = self.failed or (f"not understood: {what}" if kind == "unclear" else what)
+            self.failed = self.failed or (f"not understood: {detail}" if kind == "unclear" else detail)
 
     def run(self, spec: EnvSpec, whole: bool) -> ProbeRun:
         ended = self.failed or ("" if self.done and whole else "its record breaks off")
@@ -103,11 +103,11 @@ class _Seen:
 def _take(line: bytes, seen: list[_Seen]) -> None:
     """One line of the record; what is no such line is left out, and then the record has a hole."""
     try:
-        number, kind, what = msgspec.json.decode(line, type=tuple[int, str, str])
+        number, kind, detail = msgspec.json.decode(line, type=tuple[int, str, str])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        number, kind, what = -1, "", ""
+        number, kind, detail = -1, "", ""
     if 0 <= number < len(seen):
-        seen[number].take(kind, clean(what, MAX_TEXT_CHARS).replace("\n", " "))
+        seen[number].take(kind, clean(detail, MAX_TEXT_CHARS).replace("\n", " "))
 
 
 def forged(pairs: list[tuple[str, str]], backend: str, modules: Sequence[str]) -> list[str] | None:
@@ -115,10 +115,10 @@ def forged(pairs: list[tuple[str, str]], backend: str, modules: Sequence[str]) -
     limits = Limits(wall=120.0, memory=1024 * MIB_BYTES, output=8 * MIB_BYTES)
     done = run_isolated("bytecode", msgspec.json.encode(pairs), backend, limits, modules)
     try:
-        told = [msgspec.json.decode(line, type=tuple[str, str]) for line in done.stdout.splitlines()]
+        verdicts = [msgspec.json.decode(line, type=tuple[str, str]) for line in done.stdout.splitlines()]
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    if not told or told[-1][0] != "end" or any(kind == "unread" for kind, _ in told):
+    if not verdicts or verdicts[-1][0] != "end" or any(kind == "unread" for kind, _ in verdicts):
         return None
     known = {cache for cache, _ in pairs}
-    return [cache for kind, cache in told if kind == "forged" and cache in known]
+    return [cache for kind, cache in verdicts if kind == "forged" and cache in known]

@@ -18,13 +18,13 @@ def main(question: bytes, answer: int) -> None:
     """Answer, a line each, with the compiled files that Python would run and whose sources say something else."""
     for cache, source in msgspec.json.decode(question, type=list[tuple[str, str]]):
         try:
-            told = "" if _agrees(cache, source) else "forged"
+            verdict = "" if _agrees(cache, source) else "forged"
         except OSError:
-            told = "unread"
+            verdict = "unread"
         except Exception:  # forged or broken alike
-            told = "forged"
-        if told:
-            os.write(answer, msgspec.json.encode([told, cache]) + b"\n")
+            verdict = "forged"
+        if verdict:
+            os.write(answer, msgspec.json.encode([verdict, cache]) + b"\n")
     os.write(answer, b'["end",""]\n')
 
 

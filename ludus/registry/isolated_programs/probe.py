@@ -114,7 +114,7 @@ class ActivityLog:
         self.home, self.temporary = os.path.expanduser("~"), os.path.realpath(tempfile.gettempdir())
         self.searched = {os.path.abspath(one) for one in sys.path}
         """Folders that are listed whenever a module is looked for."""
-        self.told: set[tuple[str, str]] = set()
+        self.reported: set[tuple[str, str]] = set()
         self.heard: dict[str, Callable[[Any], None]] = {
             "open": lambda args: self.opened(args[0], args[1], args[2]),
             "os.listdir": lambda args: self.listed(args[0]),
@@ -212,11 +212,11 @@ class ActivityLog:
         if isinstance(file, str) and file.endswith(".so") and not file.startswith(STANDARD):
             self.tell("native", _text(name))
 
-    def tell(self, kind: str, what: str) -> None:
+    def tell(self, kind: str, detail: str) -> None:
         """One line, in one piece."""
-        if (kind, what) not in self.told and len(self.told) < MAX_EVENTS:
-            self.told.add((kind, what))
-            os.write(self.answer, msgspec.json.encode([self.number, kind, what[:MAX_TEXT_CHARS]]) + b"\n")
+        if (kind, detail) not in self.reported and len(self.reported) < MAX_EVENTS:
+            self.reported.add((kind, detail))
+            os.write(self.answer, msgspec.json.encode([self.number, kind, detail[:MAX_TEXT_CHARS]]) + b"\n")
 
 
 def _is_of_a_sandbox(frame: FrameType | None) -> bool:

@@ -18,16 +18,18 @@ def resolve_isolated(target: str, backend: str) -> EnvSpec:
     """What `registry.spec(target)` gives, found out in a sandbox; it is data, and as trustworthy as its package."""
     module, colon, _ = target.partition(":")
     done = run_isolated("resolver", target.encode(), backend, LIMITS, [module] if colon else [])
-    what = f"{target}, inside the sandbox"
+    label = f"{target}, inside the sandbox"
     try:
         reply = msgspec.json.decode(done.stdout, type=Resolved)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         why = f"limit: {done.usage.limit}" if done.usage.limit else f"exit code {done.code}"
-        told = clean(done.stderr.decode("utf8", "replace")[-400:], 400).strip()
-        raise EntryPointError(f"{what}: expected its spec, got none ({why}{f'; {told}' if told else ''})") from None
+        stderr = clean(done.stderr.decode("utf8", "replace")[-400:], 400).strip()
+        raise EntryPointError(
+            f"{label}: expected its spec, got none ({why}{f'; {stderr}' if stderr else ''})"
+        ) from None
     if reply.failed is not None:
-        raise read_failure(reply.failed, what, "in the sandboxed process", sandboxed=True)
+        raise read_failure(reply.failed, label, "in the sandboxed process", sandboxed=True)
     try:
         return EnvSpec.from_json(reply.spec).replace(isolation_record=None)
     except InvalidSpec as error:
-        raise EntryPointError(f"{what}: expected its spec, got {clean(str(error), 400)}") from error
+        raise EntryPointError(f"{label}: expected its spec, got {clean(str(error), 400)}") from error

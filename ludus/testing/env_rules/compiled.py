@@ -71,8 +71,8 @@ def a_compiled_batch_is_its_lanes(subject: Subject) -> Found:
             yield error(message, FIX)
             return
     if played < steps * modes:
-        told = f"{played * LANES:,} of {steps * modes * LANES:,} steps in {MAX_SECONDS:g} s"
-        yield ReportNote(f"compiled rules were played beside single environments for {told}; --full plays all")
+        share = f"{played * LANES:,} of {steps * modes * LANES:,} steps in {MAX_SECONDS:g} s"
+        yield ReportNote(f"compiled rules were played beside single environments for {share}; --full plays all")
 
 
 def _has_rules(subject: Subject) -> bool:
@@ -125,10 +125,10 @@ class _Game:
             self._both(f"step {self.number}", lambda one, given=action: one.step(given), actions, ended)
 
     def _both(self, label: str, call: Call, actions: "_Actions", ended: Mask | None = None) -> None:
-        self.parted, told = _compared(label, call, self.compiled, self.serial, ended)
-        if "action_mask" in told:
-            lanes = told["_action_mask"]
-            actions.masks = [told["action_mask"][lane] if lanes[lane] else actions.masks[lane] for lane in range(LANES)]
+        self.parted, info = _compared(label, call, self.compiled, self.serial, ended)
+        if "action_mask" in info:
+            lanes = info["_action_mask"]
+            actions.masks = [info["action_mask"][lane] if lanes[lane] else actions.masks[lane] for lane in range(LANES)]
 
 
 def _compared(label: str, call: Call, compiled: Batch, serial: Batch, ended: Mask | None) -> tuple[str | None, Info]:
@@ -144,8 +144,8 @@ def _compared(label: str, call: Call, compiled: Batch, serial: Batch, ended: Mas
     if all(failed):
         raise Unchecked(f"{label} raises, in one environment as in a batch: {raised(alone)}")
     if any(failed):
-        told = [raised(one) if isinstance(one, Exception) else "no error" for one in outcomes]
-        return f"{label}: {told[0]} alone, {told[1]} in the batch", {}
+        described = [raised(one) if isinstance(one, Exception) else "no error" for one in outcomes]
+        return f"{label}: {described[0]} alone, {described[1]} in the batch", {}
     if ended is not None:
         ended[:] = together[2] | together[3]
     names = ("observation", "reward", "terminated", "truncated", "info")

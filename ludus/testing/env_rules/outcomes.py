@@ -54,14 +54,14 @@ def _misplaced(event: HistoryEvent) -> Finding | None:
     if OUTCOME not in event.info:
         return None
     try:
-        told = Outcome.told(event.info[OUTCOME])
+        outcome = Outcome.told(event.info[OUTCOME])
     except InvalidArgument as failure:
         message = str(failure).removeprefix("outcome: ")
         fix = "return `Step.success(…)` or `Step.failure(…)`, or name one of these"
         return error(f"{event.label} info['outcome']: {message}", fix)
-    if told is None or event.terminated or event.truncated:
+    if outcome is None or event.terminated or event.truncated:
         return None
-    message = f"{event.label} info['outcome']: expected none before the last step, got {told.value!r}"
+    message = f"{event.label} info['outcome']: expected none before the last step, got {outcome.value!r}"
     return error(message, "tell it with the step that terminates or truncates; what holds meanwhile belongs to facts")
 
 
@@ -72,16 +72,16 @@ def reward_components_add_up(subject: Subject) -> Found:
         return
     for event in subject.history:
         for key in (FACTS, REWARD_COMPONENTS):
-            told = event.info.get(key, {})
-            if not is_dict(told) or not all(isinstance(name, str) for name in told):
-                message = f"{event.label} info[{key!r}]: expected a dictionary by name, got {shorten(told)}"
+            entry = event.info.get(key, {})
+            if not is_dict(entry) or not all(isinstance(name, str) for name in entry):
+                message = f"{event.label} info[{key!r}]: expected a dictionary by name, got {shorten(entry)}"
                 yield error(message, f"write `info[{key!r}] = {{'name': value}}`")
                 return
     changed = [one for one in env._layers()[:-1] if not isinstance(one, SILENT)]  # pyright: ignore[reportPrivateUsage]
-    told = [event for event in subject.history if event.info.get(REWARD_COMPONENTS) and event.reward is not None]
-    if told and changed:
+    events = [event for event in subject.history if event.info.get(REWARD_COMPONENTS) and event.reward is not None]
+    if events and changed:
         raise Unchecked(f"{type(changed[0]).__name__} around it may change rewards, and not what they consist of")
-    for event in told:
+    for event in events:
         parts = event.info[REWARD_COMPONENTS]
         if not all(_is_number(one) for one in parts.values()):
             message = f"{event.label} info['reward_components']: expected finite numbers, got {shorten(parts)}"
@@ -122,8 +122,8 @@ def trivial_agents_do_not_succeed(subject: Subject) -> Found:
         return
     declared: Container[str] = env.metadata.get(DECLARED, ())
     idle = _tried(subject, env, _in_turn(_nothing(env.action_space)))
-    told = idle.outcomes | _told(subject.history)
-    if not told - {Outcome.TIME_LIMIT}:
+    outcomes = idle.outcomes | _outcomes_of(subject.history)
+    if not outcomes - {Outcome.TIME_LIMIT}:
         return  # success is not defined here
     tried = {"nop": idle, "random": _tried(subject, env, Player.choose)}
     wrong = [one for one in WRONG if not _contains(env.action_space, one)]
@@ -153,7 +153,7 @@ def _judged(agent: str, tried: Tried, declared: Container[str], most: float = 0.
     )
 
 
-def _told(history: list[HistoryEvent]) -> frozenset[Outcome]:
+def _outcomes_of(history: list[HistoryEvent]) -> frozenset[Outcome]:
     found = [Outcome.told(event.info[OUTCOME]) for event in history if OUTCOME in event.info]
     return frozenset(one for one in found if one is not None)
 
@@ -169,13 +169,13 @@ def _tried(subject: Subject, env: AnyEnv, choose: Callable[[Player], object]) ->
         if episodes >= MIN_EPISODES and monotonic() > until:
             return Tried(episodes, successes, frozenset(outcomes), True)
         player.reset(subject.seed + episodes)
-        told, left = _episode(player, choose, left)
-        if told is False:
+        ending, left = _episode(player, choose, left)
+        if ending is False:
             break  # it was not over when the steps were
         episodes += 1
-        if isinstance(told, Outcome):
-            outcomes.add(told)
-            successes += told is Outcome.SUCCESS
+        if isinstance(ending, Outcome):
+            outcomes.add(ending)
+            successes += ending is Outcome.SUCCESS
     return Tried(episodes, successes, frozenset(outcomes), False)
 
 

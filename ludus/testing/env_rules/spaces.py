@@ -93,10 +93,10 @@ def observations_have_the_dtype(subject: Subject) -> Found:
 def _cast(space: Space[object], event: HistoryEvent) -> Finding | None:
     canonical = loads(space, dumps(space, event.observation, format="msgpack"), format="msgpack")
     for path, array in arrays(canonical):
-        mine = _at(event.observation, path)
-        dtype = getattr(mine, "dtype", None)
+        value = _at(event.observation, path)
+        dtype = getattr(value, "dtype", None)
         if dtype != array.dtype and array.ndim:
-            got = f"a {type(mine).__name__}" if dtype is None else f"dtype {dtype}"
+            got = f"a {type(value).__name__}" if dtype is None else f"dtype {dtype}"
             message = f"{event.label} observation{path}: expected an array of dtype {array.dtype}, got {got}"
             return warning(
                 message, f"return `np.asarray(observation{path}, dtype=np.{array.dtype})`, or change the space's dtype"

@@ -150,9 +150,9 @@ LIMIT_RULES: tuple[Rule[EnvFolder], ...] = (
 def _cut(history: Sequence[HistoryEvent]) -> str:
     """What stopped it, where the sandbox did: the step that it cut short says so."""
     for one in history:
-        told: object = one.info.get("sandbox")
-        if isinstance(told, dict) and "reason" in told:
-            return f"{one.label}: {told['reason']}"
+        report: object = one.info.get("sandbox")
+        if isinstance(report, dict) and "reason" in report:
+            return f"{one.label}: {report['reason']}"
     return ""
 
 

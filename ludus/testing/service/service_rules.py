@@ -79,12 +79,12 @@ def sessions_are_apart(service: Service) -> Found:
 
 def nonsense_is_explained(service: Service) -> Found:
     """A request that makes no sense is answered by 4xx and a reason; the server goes on."""
-    for what, (path, body) in NONSENSE.items():
+    for label, (path, body) in NONSENSE.items():
         answer = service.http.post(path, body)
         if not 400 <= answer.status < 500:
-            yield error(f"POST {path} with {what}: expected 4xx, got {answer}", EXPLAIN)
+            yield error(f"POST {path} with {label}: expected 4xx, got {answer}", EXPLAIN)
         elif not answer.body.strip():
-            yield warning(f"POST {path} with {what}: expected a reason, got {answer.status} alone", EXPLAIN)
+            yield warning(f"POST {path} with {label}: expected a reason, got {answer.status} alone", EXPLAIN)
     if service.http.get("/health").status != 200:
         yield error("GET /health after nonsense: expected 200, got another answer", "do not let a request end it")
 
@@ -120,8 +120,8 @@ def strangers_are_refused(service: Service) -> Found:
             )
             return
         raise Unchecked("there is no token, and only this machine reaches it")
-    asked: tuple[tuple[str, dict[str, object]], ...] = (("/reset", {}), ("/step", {"action": {}}))
-    for path, body in asked:
+    requests: tuple[tuple[str, dict[str, object]], ...] = (("/reset", {}), ("/step", {"action": {}}))
+    for path, body in requests:
         answer = service.stranger.post(path, body)
         if answer.status not in (401, 403):
             yield error(f"POST {path} without the token: expected 401, got {answer}", "ask for the token everywhere")

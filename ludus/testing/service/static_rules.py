@@ -49,8 +49,8 @@ def code_is_there(folder: EnvFolder) -> Found:
     try:
         tree = ast.parse(read_foreign_file(found[0], MAX_MODULE_BYTES))
     except (SyntaxError, ValueError, RecursionError, MemoryError, OSError) as failure:
-        said = str(failure) or type(failure).__name__
-        yield error(f"{found[0].name}: expected Python, got {said}", "correct it")
+        reason = str(failure) or type(failure).__name__
+        yield error(f"{found[0].name}: expected Python, got {reason}", "correct it")
         return
     if name.partition(".")[0] not in set(_defined(tree)):
         yield error(f"{found[0].name}: expected {name!r} to be defined in it, got no such name", "name what it defines")

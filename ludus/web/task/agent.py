@@ -88,8 +88,8 @@ class BrowserAgent:
         if self._call is None:  # the first one is the description, which has a place of its own
             return
         call = {"tool": self._call.tool, "arguments": plain(self._call.arguments)}
-        said = {"result": observation.result, "error": observation.error}
-        self._talk.tell({"call": call, **said, **self._step})
+        outcome = {"result": observation.result, "error": observation.error}
+        self._talk.tell({"call": call, **outcome, **self._step})
 
     def _understood(self, data: bytes) -> Call:
         """A call that a page sent, checked before anything is done."""

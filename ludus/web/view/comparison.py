@@ -18,7 +18,7 @@ __all__ = ["compare"]
 
 MAX_ALIGNED = 4_000
 """Steps up to which episodes are aligned by their actions: that takes time by the square of them."""
-MAX_TOLD = 5_000
+MAX_DIFFERING = 5_000
 """Steps that differ, as they are told to a page."""
 
 COMPARED_KINDS = ("message", "reasoning", "tool_call", "tool_result", "file_diff", "limit", "failure")
@@ -47,8 +47,8 @@ def compare(episodes: list[RecordedEpisode]) -> dict[str, object]:
         {
             "lengths": lengths,
             "first": first,
-            "differing": steps[:MAX_TOLD],
-            "more": max(0, len(steps) - MAX_TOLD),
+            "differing": steps[:MAX_DIFFERING],
+            "more": max(0, len(steps) - MAX_DIFFERING),
             "rows": _aligned(keys) if keys is not None and len(set(map(tuple, keys))) > 1 else None,
         }
     )

@@ -33,8 +33,8 @@ def curve(name: str, numbers: object, steps: object = None) -> dict[str, object]
     places = np.arange(1, len(numbers) + 1) if steps is None else np.asarray(steps)
     finite = np.isfinite(numbers)
     if len(numbers) <= MAX_POINTS:
-        told = [float(one) if fine else None for one, fine in zip(numbers, finite, strict=True)]
-        return {"name": name, "steps": places.tolist(), "low": told, "high": told}
+        values = [float(one) if fine else None for one, fine in zip(numbers, finite, strict=True)]
+        return {"name": name, "steps": places.tolist(), "low": values, "high": values}
     edges = np.linspace(0, len(numbers), MAX_POINTS + 1).astype(np.int64)[:-1]
     low = np.minimum.reduceat(np.where(finite, numbers, np.inf), edges)
     high = np.maximum.reduceat(np.where(finite, numbers, -np.inf), edges)

@@ -47,15 +47,15 @@ def write_document(viewer: Viewer, path: str | os.PathLike[str], *, limit_bytes:
     if limit_bytes < 1 << 20:
         raise InvalidArgument(f"limit: expected at least {1 << 20} bytes, got {limit_bytes}")
     store = _Store(limit_bytes)
-    told = _runs(viewer, store)
+    runs = _runs(viewer, store)
     chosen = viewer.chosen or _first(viewer)
     opened = [place for place in chosen if _episode(viewer, store, *place)]
     frames = sum(_frames(viewer, store, *place, left=len(opened) - at) for at, place in enumerate(opened))
     if len(opened) > 1 and viewer.chosen:
         store.add("compare", viewer, of=",".join(f"{run}.{number}" for run, number in opened))
     total = sum(len(one.run) for one in viewer.runs)
-    told["document"] = {"opened": [list(one) for one in opened], "left_out": total - len(opened), "limit": limit_bytes}
-    store.put("runs", told)
+    runs["document"] = {"opened": [list(one) for one in opened], "left_out": total - len(opened), "limit": limit_bytes}
+    store.put("runs", runs)
     size = _write(path, _assembled(store))
     return Written(size, len(opened), total - len(opened), frames)
 
@@ -85,12 +85,12 @@ class _Store:
 
 
 def _runs(viewer: Viewer, store: _Store) -> Any:
-    told = viewer.answer("runs", {})
+    runs = viewer.answer("runs", {})
     for number, opened in enumerate(viewer.runs):
         count = min(len(opened.run), MAX_ROWS)
         store.put(f"table?run={number}", [opened.row(row) for row in range(count)])
         store.add("about", viewer, run=number)
-    return told
+    return runs
 
 
 def _first(viewer: Viewer) -> list[tuple[int, int]]:
@@ -104,14 +104,14 @@ def _episode(viewer: Viewer, store: _Store, run: int, number: int) -> bool:
     before = list(store.answers)
     executed = viewer.answer("about", {"run": str(run)})["executed"]
     again = {"again": 1} if executed and not viewer.runs[run].run.chunks.has("steps/observation") else {}
-    told = viewer.answer("episode", {"run": str(run), "n": str(number), **_texts(again)})
-    store.put(f"episode?run={run}&n={number}", told)
-    for page in range(pages(told["length"] + 1, PAGE_STEPS)):
+    overview = viewer.answer("episode", {"run": str(run), "n": str(number), **_texts(again)})
+    store.put(f"episode?run={run}&n={number}", overview)
+    for page in range(pages(overview["length"] + 1, PAGE_STEPS)):
         if store.left < 0:
             break
         answer = viewer.answer("steps", {"run": str(run), "n": str(number), "page": str(page), **_texts(again)})
         store.put(f"steps?run={run}&n={number}&page={page}", answer)
-    for page in range(pages(told["events"], PAGE_EVENTS) if told["events"] else 0):
+    for page in range(pages(overview["events"], PAGE_EVENTS) if overview["events"] else 0):
         if store.left >= 0:
             store.add("events", viewer, run=run, n=number, page=page)
     if store.left < 0:

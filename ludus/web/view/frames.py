@@ -79,7 +79,7 @@ class Frames:
         try:
             return [self._go(episode, step) for step in range(first, end)]
         except Exception as error:  # the environment's own code
-            self._differs.setdefault(episode.number, _told(error))
+            self._differs.setdefault(episode.number, _message(error))
             return []
 
     def close(self) -> None:
@@ -98,7 +98,7 @@ class Frames:
             self._go(episode, step)
             return as_frame(env.render())
         except Exception as error:  # an environment that fails here has failed there too, perhaps
-            return {"kind": "error", "data": _told(error)}
+            return {"kind": "error", "data": _message(error)}
 
     def _go(self, episode: RecordedEpisode, step: int) -> SeenStep:
         env = self._made()
@@ -111,10 +111,10 @@ class Frames:
             rows = episode.rows[step : step + 1]
             recorded = self.run.chunks.lane("steps/reward", episode.lane, rows)[0]
             if not np.array_equal(recorded, np.asarray(seen[1], np.float64), equal_nan=True):
-                said = (
+                difference = (
                     f"step {step}: the file has the reward {plain(recorded)}, executing it again gave {plain(seen[1])}"
                 )
-                self._differs[episode.number] = said
+                self._differs[episode.number] = difference
         return seen
 
     def _made(self) -> AnyEnv | None:
@@ -123,7 +123,7 @@ class Frames:
             try:
                 self._env = self._make()
             except Exception as error:  # whatever its code does
-                self.why = _told(error)
+                self.why = _message(error)
         return self._env
 
     def _make(self) -> AnyEnv:
@@ -143,5 +143,5 @@ class Frames:
         return env
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return str(plain(str(error) if isinstance(error, LudusError) else f"{type(error).__name__}: {shorten(str(error))}"))

@@ -62,12 +62,12 @@ def steps(episode: RecordedEpisode, page: int, again: list[SeenStep] | None = No
 
 def _executed(space: Space[object], again: SeenStep, one: dict[str, object]) -> dict[str, object]:
     observation, reward, info = again
-    told: dict[str, object] = {} if "observation" in one else {"observation": observed(space, observation)}
+    fields: dict[str, object] = {} if "observation" in one else {"observation": observed(space, observation)}
     if one["reward"] is None and one["step"]:
-        told["reward"] = plain(reward)
+        fields["reward"] = plain(reward)
     if not one["info"]:
-        told["info"] = plain(info)
-    return told
+        fields["info"] = plain(info)
+    return fields
 
 
 def _actions(episode: RecordedEpisode, first: int, end: int) -> list[object]:
@@ -87,8 +87,8 @@ def _rewards(episode: RecordedEpisode, first: int, end: int) -> list[object] | N
     rows = episode.rows[max(first, 1) : end]
     lead = [None] if first == 0 else []
     found = episode.run.chunks.lane("steps/reward", episode.lane, rows) if len(rows) else np.zeros(0)
-    told: Any = plain(found)
-    return [*lead, *told]
+    rewards: Any = plain(found)
+    return [*lead, *rewards]
 
 
 def _observations(episode: RecordedEpisode, first: int, end: int) -> list[object]:

@@ -64,17 +64,17 @@ def find(events: list[IndexedEvent], kinds: tuple[str, ...], text: str, step: in
 
     With a step, of those that belong to it.
     """
-    wanted = text.lower().strip()
+    needle = text.lower().strip()
     return [
         number
         for number, (at, event) in enumerate(events)
         if (step is None or at == step)
         and (not kinds or event.kind in kinds)
-        and (not wanted or wanted in _said(event))
+        and (not needle or needle in _text_of(event))
     ]
 
 
-def _said(event: StoredEvent) -> str:
+def _text_of(event: StoredEvent) -> str:
     return "\n".join([event.kind, *_texts(event.data)]).lower()
 
 

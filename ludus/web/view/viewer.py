@@ -132,7 +132,7 @@ class Viewer:
         run, episode = self._asked(question)
         events = self._events_of(run, episode)
         rewards = episode.rewards if episode.run.chunks.has("steps/reward") else None
-        told = {
+        overview = {
             **self.runs[run].row(episode.number),
             "options": plain(episode.options),
             "page_steps": PAGE_STEPS,
@@ -145,8 +145,8 @@ class Viewer:
         }
         if question.get("again") == "1" and rewards is None and episode.length <= MAX_EXECUTED:
             seen = self.frames(run).executed(episode, 1, episode.length + 1)
-            told["curves"] = curves(episode, [np.asarray(one[1], np.float64) for one in seen], events)
-        return told
+            overview["curves"] = curves(episode, [np.asarray(one[1], np.float64) for one in seen], events)
+        return overview
 
     def _steps(self, question: Question) -> object:
         run, episode = self._asked(question)

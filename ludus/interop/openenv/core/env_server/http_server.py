@@ -41,8 +41,8 @@ def create_fastapi_app(env: Any, action_cls: type, observation_cls: type, **opti
     def created() -> Env[Any, Any]:
         return from_openenv(make(), action=action_cls, observation=observation_cls)
 
-    wanted = {"max_sessions": options.get("max_concurrent_envs"), "mode": options.get("mode")}
-    config = ServerConfig(**{name: one for name, one in wanted.items() if one is not None})
+    settings = {"max_sessions": options.get("max_concurrent_envs"), "mode": options.get("mode")}
+    config = ServerConfig(**{name: one for name, one in settings.items() if one is not None})
     name = options.get("env_name") or getattr(env, "__name__", None) or kind.__name__
     app = app_of_targets(ServedEnv(created, name, config=config), config=config, hosts=None)
     app.state.openenv_source = Source(make, {"action": action_cls, "observation": observation_cls})
