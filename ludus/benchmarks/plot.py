@@ -50,10 +50,10 @@ def plot(report: BenchmarkReport) -> Canvas:
     across, up = _scales(report)
     canvas.text(28, 26, f"{report.id}: steps per second", size=21, color=INK, bold=True)
     about = report.machine
-    told = f"best of {report.rounds} rounds, in turns"
+    caption = f"best of {report.rounds} rounds, in turns"
     if about:
-        told = f"{about['processor']}, {about['cores']} cores · {told}"
-    canvas.text(28, 54, told, size=12.5, color=QUIET)
+        caption = f"{about['processor']}, {about['cores']} cores · {caption}"
+    canvas.text(28, 54, caption, size=12.5, color=QUIET)
     _draw_grid(canvas, report, across, up)
     colors = _colors(report)
     for name in reversed(report.contestants):  # ours last, over the others
@@ -102,12 +102,12 @@ def _draw_grid(canvas: Canvas, report: BenchmarkReport, across: Scale, up: Scale
 
 
 def _draw_line(canvas: Canvas, line: list[Figure], across: Scale, up: Scale, color: str) -> None:
-    mine = line[0].contestant.startswith(OUR_NAME)
+    ours = line[0].contestant.startswith(OUR_NAME)
     points = [(across.place(one.lanes), up.place(one.steps_per_second)) for one in line]
     if len(points) > 1:
-        canvas.polyline(points, color=color, width=3.4 if mine else 2.0, cap="round")
+        canvas.polyline(points, color=color, width=3.4 if ours else 2.0, cap="round")
     for x, y in points:
-        canvas.circle(x, y, 5.0 if mine else 3.6, fill=color, stroke=GROUND, stroke_width=1.6)
+        canvas.circle(x, y, 5.0 if ours else 3.6, fill=color, stroke=GROUND, stroke_width=1.6)
 
 
 def _draw_labels(canvas: Canvas, report: BenchmarkReport, across: Scale, up: Scale, colors: dict[str, str]) -> None:
@@ -115,14 +115,14 @@ def _draw_labels(canvas: Canvas, report: BenchmarkReport, across: Scale, up: Sca
     ends = sorted((_line(report, name)[-1] for name in report.contestants), key=lambda one: -one.steps_per_second)
     places = _apart([up.place(one.steps_per_second) for one in ends])
     for one, y in zip(ends, places, strict=True):
-        color, mine = colors[one.contestant], one.contestant.startswith(OUR_NAME)
+        color, ours = colors[one.contestant], one.contestant.startswith(OUR_NAME)
         if one.lanes == report.sizes[-1]:
             start = across.place(one.lanes) + 8.0, up.place(one.steps_per_second)
             canvas.polyline([start, (RIGHT + 2.0, start[1]), (RIGHT + 20.0, y)], color=LEAD, width=1.2)
         canvas.circle(RIGHT + 30.0, y, 5.0, fill=color)
-        canvas.text(RIGHT + 43.0, y, one.contestant, size=14.5, color=INK, anchor="left", bold=mine)
-        told = amount(one.steps_per_second) + ("" if one.lanes == report.sizes[-1] else f" at {one.lanes:,}")
-        canvas.text(WIDTH - 24.0, y, told, size=13, color=QUIET, anchor="right")
+        canvas.text(RIGHT + 43.0, y, one.contestant, size=14.5, color=INK, anchor="left", bold=ours)
+        label = amount(one.steps_per_second) + ("" if one.lanes == report.sizes[-1] else f" at {one.lanes:,}")
+        canvas.text(WIDTH - 24.0, y, label, size=13, color=QUIET, anchor="right")
 
 
 def _apart(places: list[float]) -> list[float]:

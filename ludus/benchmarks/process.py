@@ -92,9 +92,9 @@ class ContestantProcess:
         self._wait()
         code = self._child.returncode
         self._log.seek(0)
-        said = self._log.read().decode(errors="replace").strip().splitlines()
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
         how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return _cut(f"{how}: {said[-1]}") if said else how
+        return _cut(f"{how}: {lines[-1]}") if lines else how
 
     def _wait(self) -> None:
         try:

@@ -123,23 +123,23 @@ class AsyncRemoteEnv:
         request: BatchResetRequest | ResetRequest
         if isinstance(codec, BatchCodec):
             seeds = lane_seeds(seed, codec.num_envs)
-            asked = None if seed is None else int(seed) if isinstance(seed, int | np.integer) else seeds
-            request, kind, read = BatchResetRequest(travelling(asked, "seed"), given), BatchReply, codec.read_batch
+            requested = None if seed is None else int(seed) if isinstance(seed, int | np.integer) else seeds
+            request, kind, read = BatchResetRequest(travelling(requested, "seed"), given), BatchReply, codec.read_batch
         else:
-            asked = None if seed is None else as_seed(seed)
-            request, kind, read = ResetRequest(encode_value(asked), given), ResetReply, codec.read_reset
-        told: Info = {} if self._session.alive else await self._reopen(request)
+            requested = None if seed is None else as_seed(seed)
+            request, kind, read = ResetRequest(encode_value(requested), given), ResetReply, codec.read_reset
+        beginning: Info = {} if self._session.alive else await self._reopen(request)
         try:
             reply: Any = await self._ask(request, kind)
         except SessionLost:
-            if self._session.alive or told:
+            if self._session.alive or beginning:
                 raise
-            told = await self._reopen(request)
+            beginning = await self._reopen(request)
             reply = await self._ask(request, kind)
         if seed is not None:
-            self._seed, self._restarts = asked, 0
+            self._seed, self._restarts = requested, 0
         observation, info = read(reply)
-        return observation, {**info, **told}
+        return observation, {**info, **beginning}
 
     async def _reopen(self, request: BatchResetRequest | ResetRequest) -> Info:
         """Open another session; a reset without a seed follows from the last one that was given."""

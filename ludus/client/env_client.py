@@ -181,7 +181,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
             self._session = session
         return self
 
-    def _asked(self, kind: str, data: dict[str, Any] | None, answer: str) -> Flow[Any]:
+    def _request(self, kind: str, data: dict[str, Any] | None, answer: str) -> Flow[Any]:
         yield from self._connected()
         session = self._session
         if session is None:
@@ -189,14 +189,14 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
         return (yield from session.ask(kind, data, answer))
 
     def _reset(self, options: dict[str, Any]) -> Flow[StepResult[ObsT]]:
-        return self._parse_result((yield from self._asked("reset", options, "observation")))
+        return self._parse_result((yield from self._request("reset", options, "observation")))
 
     def _step(self, action: ActT) -> Flow[StepResult[ObsT]]:
         payload = self._step_payload(action)
-        return self._parse_result((yield from self._asked("step", payload, "observation")))
+        return self._parse_result((yield from self._request("step", payload, "observation")))
 
     def _state(self) -> Flow[StateT]:
-        return self._parse_state((yield from self._asked("state", None, "state")))
+        return self._parse_state((yield from self._request("state", None, "state")))
 
     def _closed(self) -> Flow[None]:
         session, self._session = self._session, None

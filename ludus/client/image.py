@@ -148,7 +148,7 @@ def start_image(image: str, policy: ImagePolicy | None = None, seconds: float = 
 
 def _engine(image: str, policy: ImagePolicy) -> tuple[str, Api]:
     """The engine that has the image; leftovers of processes that were killed are removed on the way."""
-    said: list[str] = []
+    causes: list[str] = []
     for name, kind in ENGINES.items():
         if policy.engine not in (None, name):
             continue
@@ -157,11 +157,11 @@ def _engine(image: str, policy: ImagePolicy) -> tuple[str, Api]:
             if api.image(image) is not None:
                 remove_leftovers(api)
                 return name, api
-            said.append(f"{name} does not have it")
+            causes.append(f"{name} does not have it")
         except SandboxError as error:
-            said.append(str(error))
+            causes.append(str(error))
     raise SandboxUnavailable(
-        f"image {shorten(image)}: expected one that is on this machine, got: {listing(said)}; build, load or pull it "
+        f"image {shorten(image)}: expected one that is on this machine, got: {listing(causes)}; build, load or pull it "
         "first, for nothing is pulled"
     )
 

@@ -79,8 +79,8 @@ def _handed_over(pid: int, port: int, seconds: float) -> socket.socket:
             check=False,
         )
         if helper.returncode:
-            said = helper.stderr.decode("utf8", "replace").strip().splitlines()[-1:]
-            raise ConnectionRefusedError(f"nobody listens inside: {said}")
+            output = helper.stderr.decode("utf8", "replace").strip().splitlines()[-1:]
+            raise ConnectionRefusedError(f"nobody listens inside: {output}")
         _, (descriptor,), _, _ = socket.recv_fds(ours, 1, 1)
     link = socket.socket(fileno=descriptor)
     link.settimeout(seconds)

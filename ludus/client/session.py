@@ -189,8 +189,8 @@ class WireSession:
         if type(reply) is not WelcomeReply or reply.protocol != PROTOCOL:
             raise ChannelError(f"{self.terms.where}: expected a welcome of protocol {PROTOCOL}, got another")
         if not 0 <= reply.lanes <= MAX_LANES if hello.session else reply.lanes != hello.lanes:
-            wanted = f"at most {MAX_LANES:,}" if hello.session else hello.lanes
-            raise ChannelError(f"{self.terms.where}: expected {wanted} lanes, got {reply.lanes}")
+            expected = f"at most {MAX_LANES:,}" if hello.session else hello.lanes
+            raise ChannelError(f"{self.terms.where}: expected {expected} lanes, got {reply.lanes}")
         return reply
 
     # --- requests ---
@@ -232,13 +232,13 @@ class WireSession:
         dialogue, deadline = self._dialogue, self.terms.deadline
         number = dialogue.last + 1
         if dialogue.open:
-            asked = dialogue.ask(request, deadline)
+            numbered = dialogue.ask(request, deadline)
         else:  # what `ask` does, without a call: all that was asked before is answered
-            asked = dialogue.open[number] = NumberedRequest(number, request, deadline, dialogue.last)
+            numbered = dialogue.open[number] = NumberedRequest(number, request, deadline, dialogue.last)
             dialogue.last = number
-        data = write_message(asked)
+        data = write_message(numbered)
         if len(data) > self._size:
-            dialogue.withdraw(asked)
+            dialogue.withdraw(numbered)
             raise InvalidArgument(f"{self.name}: expected a request of at most {self._size} bytes, got {len(data)}")
         return number, data if self._compression is None else self._compression.pack(data)
 
@@ -291,8 +291,8 @@ class WireSession:
             try:
                 yield from self._greet(self._hello_again(self.id), ends)
                 self.resumed += 1
-                for asked in self._dialogue.unanswered:
-                    data = write_message(asked)
+                for numbered in self._dialogue.unanswered:
+                    data = write_message(numbered)
                     yield Operation("send", (data if self._compression is None else self._compression.pack(data),))
                 return (yield Operation("receive", (_left(ends),)))
             except OSError as newer:
@@ -335,8 +335,8 @@ class WireSession:
 
 def lost(where: object, error: BaseException, todo: str = "") -> ConnectionLost:
     """The error for a server that cannot be reached."""
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    found = ConnectionLost(f"{where}: expected a server that answers, got {clean(said, 300)}{todo and '; '}{todo}")
+    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    found = ConnectionLost(f"{where}: expected a server that answers, got {clean(reason, 300)}{todo and '; '}{todo}")
     return marked(found, True)
 
 

@@ -124,8 +124,8 @@ class WebSocket:
 def _refusal(error: BaseException) -> ConnectionError:
     if isinstance(error, InvalidStatus):
         response = error.response
-        said = bytes(response.body or b"")[:200].decode("utf8", "replace")
-        return HandshakeRefused(response.status_code, f"HTTP {response.status_code} {said}".strip())
+        body = bytes(response.body or b"")[:200].decode("utf8", "replace")
+        return HandshakeRefused(response.status_code, f"HTTP {response.status_code} {body}".strip())
     return ConnectionResetError(f"no WebSocket handshake: {type(error).__name__}: {error}")
 
 

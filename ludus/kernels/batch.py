@@ -175,15 +175,15 @@ class KernelVectorEnv(KernelLanes):
         self._numbers[mask] += 1
         return self._shown(self._begin(mask, self._under(None))), self._infos(mask)
 
-    def _check_ready(self, what: str = "step", mask: Array | None = None) -> None:
-        self._check_open(what)
+    def _check_ready(self, call: str = "step", mask: Array | None = None) -> None:
+        self._check_open(call)
         if not self._ready:
-            raise ResetNeeded(f"{what}: expected reset() first, got no reset yet")
+            raise ResetNeeded(f"{call}: expected reset() first, got no reset yet")
         ended = self._ended if mask is None else self._ended & mask
         if self._mode == DISABLED and ended.any():
             lanes = [int(one) for one in np.flatnonzero(ended)]
             raise ResetNeeded(
-                f"{what}: expected lanes under way, got ended lanes {lanes}; "
+                f"{call}: expected lanes under way, got ended lanes {lanes}; "
                 "reset them with options={'reset_mask': mask}"
             )
 
@@ -215,7 +215,7 @@ class KernelVectorEnv(KernelLanes):
             self._mix(out, self._begin(np.zeros(n, np.bool_), self._under(None)), held.lanes)
         info: Info = {}
         if self._info or (count and (self._tells or count >= CUT_LANE)):
-            out, info = self._told(out, flags, count, None if held is None else ~held.lanes)
+            out, info = self._step_infos(out, flags, count, None if held is None else ~held.lanes)
         return new_step(Step, (out if self._plain else self._shown(out), rewards, flags[0], flags[1], info))
 
     def _check_legal(self, actions: Array, aside: Array) -> None:
@@ -233,7 +233,7 @@ class KernelVectorEnv(KernelLanes):
             action = [one[lane] for one in chosen]
             check_legal(masks[lane], action if choices.several else action[0], choices, f"action[{lane}]")
 
-    def _told(self, out: Array, flags: Array, count: int, stepped: Array | None) -> tuple[Array, Info]:
+    def _step_infos(self, out: Array, flags: Array, count: int, stepped: Array | None) -> tuple[Array, Info]:
         """Infos of a step, of all lanes or of those stepped; under a plan, ended lanes begin here."""
         final: Info = {}
         ended = flags[0] | flags[1]
@@ -241,9 +241,9 @@ class KernelVectorEnv(KernelLanes):
         if count and self.statistics:
             kept = "last_" if self._loop_mode == SAME_STEP else ""
             returns, lengths = columns[f"{kept}returns"], columns[f"{kept}lengths" if kept else "elapsed"]
-            told = {"r": np.where(ended, returns, 0.0), "_r": ended.copy()}
-            told |= {"l": np.where(ended, lengths, 0), "_l": ended.copy()}
-            final = {"episode": told, "_episode": ended.copy()}
+            statistics = {"r": np.where(ended, returns, 0.0), "_r": ended.copy()}
+            statistics |= {"l": np.where(ended, lengths, 0), "_l": ended.copy()}
+            final = {"episode": statistics, "_episode": ended.copy()}
         if count and self._mode == SAME_STEP:
             names = [one.leaf.column.name for one in self._info]
             lengths = columns["last_lengths" if self._loop_mode == SAME_STEP else "elapsed"]
@@ -258,10 +258,10 @@ class KernelVectorEnv(KernelLanes):
             if late is not None:
                 final["final_info"] = add_outcome(final["final_info"], Outcome.TIME_LIMIT, late)
             return out, final | self._infos(stepped, after_step=True)
-        told = final | self._infos(stepped, after_step=True)
+        info = final | self._infos(stepped, after_step=True)
         if count >= CUT_LANE:
-            told = add_outcome(told, Outcome.TIME_LIMIT, self._late(flags, columns["elapsed"]))
-        return out, told
+            info = add_outcome(info, Outcome.TIME_LIMIT, self._late(flags, columns["elapsed"]))
+        return out, info
 
     def _late(self, flags: Array, lengths: Array) -> Array:
         """The lanes that the time limit has cut, and not their own end."""
@@ -307,9 +307,9 @@ class KernelVectorEnv(KernelLanes):
         if not optioned:
             return step
         out = self._begin(np.zeros(self.num_envs, np.bool_), self._under(None))
-        told = self._infos(None if held is None else ~held.lanes, after_step=True)
+        infos = self._infos(None if held is None else ~held.lanes, after_step=True)
         kept = {key: step.info[key] for key in (OUTCOME, f"_{OUTCOME}") if key in step.info}
-        return step._replace(observation=self._shown(out), info=step.info | told | kept)
+        return step._replace(observation=self._shown(out), info=step.info | infos | kept)
 
     def _only(self, lane: int) -> Array:
         mask = np.zeros(self.num_envs, np.bool_)
@@ -338,22 +338,22 @@ class KernelVectorEnv(KernelLanes):
 
     def _infos(self, mask: Array | None, *, after_step: bool = False) -> Info:
         """What is told of the lanes of a mask; facts of a step only of those that took one and did not begin anew."""
-        told: Info = {}
+        infos: Info = {}
         stepped = self._columns["elapsed"] > 0
         for one in self._info:
-            told_of = mask
+            lanes = mask
             if one.rule == "step":
-                told_of = stepped if mask is None else stepped & mask
-                if not after_step or not told_of.any():
+                lanes = stepped if mask is None else stepped & mask
+                if not after_step or not lanes.any():
                     continue
             if one.key == OUTCOME:  # by whichever rule: of lanes that have just begun there is none
-                told |= outcomes(self._columns[one.leaf.column.name], stepped if mask is None else stepped & mask)
+                infos |= outcomes(self._columns[one.leaf.column.name], stepped if mask is None else stepped & mask)
                 continue
             shown = self._columns[one.leaf.column.name].copy()
             if one.sizes:
-                shown = lane_masks(shown, one.sizes, told_of)
-            elif told_of is not None and not told_of.all():
-                shown[~told_of] = 0
-            told[one.key] = shown
-            told[f"_{one.key}"] = np.ones(self.num_envs, np.bool_) if told_of is None else told_of.copy()
-        return told
+                shown = lane_masks(shown, one.sizes, lanes)
+            elif lanes is not None and not lanes.all():
+                shown[~lanes] = 0
+            infos[one.key] = shown
+            infos[f"_{one.key}"] = np.ones(self.num_envs, np.bool_) if lanes is None else lanes.copy()
+        return infos

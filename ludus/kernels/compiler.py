@@ -70,11 +70,11 @@ def compile_loop(rules: Rules, layout: RulesLayout, text: str, *, checks: bool) 
         raise explain(rules, error) from error
 
 
-def _giving(rules: Rules, told: str) -> FunctionType:
+def _giving(rules: Rules, message: str) -> FunctionType:
     """The rule that gives what does not fit, by how the message begins."""
     by_name = {"observation": "observe", "action_mask": "legal"}
-    word = next((by_name[one] for one in by_name if told.startswith(one)), "step")
-    return rules.functions.get(word, rules.step)
+    name = next((by_name[one] for one in by_name if message.startswith(one)), "step")
+    return rules.functions.get(name, rules.step)
 
 
 def _compiled_loop(rules: Rules, layout: RulesLayout, text: str, *, checks: bool, arrays: bool) -> MachineCode:
@@ -174,14 +174,14 @@ def _load_without_blas() -> None:
     """
     if ASKS_FOR_BLAS in sys.modules or find_spec("scipy") is None:
         return
-    asked = linalg.ensure_blas
+    original = linalg.ensure_blas
     linalg.ensure_blas = lambda: None  # it is installed: that is all that is asked here
     try:
         from numba.np import arraymath  # Numba loads it with the first function it compiles
 
-        arraymath.ensure_blas = asked  # pyright: ignore[reportPrivateImportUsage]
+        arraymath.ensure_blas = original  # pyright: ignore[reportPrivateImportUsage]
     finally:
-        linalg.ensure_blas = asked
+        linalg.ensure_blas = original
 
 
 class _RuleCache(FunctionCache):

@@ -40,12 +40,12 @@ def tuple_code(code: CodeType) -> CodeType:
 
 def _key(before: list[dis.Instruction]) -> bool:
     """Whether what lies under the topmost value on the stack is constant text."""
-    wanted = 2
+    needed = 2
     for step in reversed(before):
         if step.is_jump_target or step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
             return False  # a value that has branches: such a dictionary stays one, and is refused
-        wanted -= dis.stack_effect(step.opcode, step.arg)
-        if wanted <= 0:
+        needed -= dis.stack_effect(step.opcode, step.arg)
+        if needed <= 0:
             return step.opname == "LOAD_CONST" and isinstance(step.argval, str)
     return False
 

@@ -23,23 +23,23 @@ def finals(layout: RulesLayout, ended: Array, last: dict[str, Array], informed: 
     for lane in np.flatnonzero(ended).tolist():
         column[lane] = composed(layout.seen, lambda leaf, lane=lane: _seen(leaf, last[leaf.column.name][lane]))
     final: Info = {}
-    for told, values in zip((*layout.information, *layout.facts), informed, strict=True):
-        if told.key == OUTCOME:
+    for field, values in zip((*layout.information, *layout.facts), informed, strict=True):
+        if field.key == OUTCOME:
             final |= outcomes(values, ended)
             continue
-        if told.sizes:
-            shown = lane_masks(values, told.sizes, ended)
+        if field.sizes:
+            shown = lane_masks(values, field.sizes, ended)
         else:
             shown = np.zeros_like(values)
             shown[ended] = values[ended]
-        final[told.key], final[f"_{told.key}"] = shown, ended.copy()
+        final[field.key], final[f"_{field.key}"] = shown, ended.copy()
     return {"final_obs": column, "_final_obs": ended.copy(), "final_info": final, "_final_info": ended.copy()}
 
 
 def outcomes(codes: Array, lanes: Array) -> Info:
     """What these lanes tell of how their episodes ended, as every batch tells it; nothing where none does."""
-    told = lanes & (codes != 0)
-    return {OUTCOME: code_column(np.where(told, codes, 0)), f"_{OUTCOME}": told} if told.any() else {}
+    mask = lanes & (codes != 0)
+    return {OUTCOME: code_column(np.where(mask, codes, 0)), f"_{OUTCOME}": mask} if mask.any() else {}
 
 
 def _seen(leaf: Leaf, row: Array) -> object:

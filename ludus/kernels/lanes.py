@@ -163,9 +163,9 @@ class KernelLanes(AnyVectorEnv):
         """A batch of actions with something valid for the lanes that the mask leaves out."""
         return filled(self.single_action_space, action, mask)
 
-    def _check_open(self, what: str) -> None:
+    def _check_open(self, call: str) -> None:
         if self.closed:
-            raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")
+            raise ClosedEnvironment(f"{call}: expected an open batch, got one that was closed; make a new one")
 
     def _under(self, options: dict[str, object] | None) -> EpisodeStart:
         """How lanes begin under these options."""

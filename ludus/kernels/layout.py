@@ -63,8 +63,8 @@ def _line_of(rules: Rules, error: Exception) -> str | None:
     """The innermost line of a file of the rules that an error went through; None where it is no rule's doing."""
     files = {rule.__code__.co_filename for rule in rules.functions.values()}
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
-    mine = [place_of(file, line) for file, line in lines if file in files]
-    return mine[-1] if mine else None
+    own = [place_of(file, line) for file, line in lines if file in files]
+    return own[-1] if own else None
 
 
 def _seen(env: RuleEnv, given: object) -> Tree:
@@ -86,12 +86,12 @@ def _layout(env: RuleEnv, parameters: ParameterTable) -> RulesLayout:
     information, facts = _information(rules, acts, sample, params), _facts(rules, sample)
     _check_keys((*information, *facts))
     options = None if sample.options is None else tree_of("o", "options", sample.options)
-    told = [one.leaf.column for one in (*information, *facts)]
-    kept = [one._replace(name=f"l{one.name}") for one in (*_columns(seen), *told)]
+    informed = [one.leaf.column for one in (*information, *facts)]
+    kept = [one._replace(name=f"l{one.name}") for one in (*_columns(seen), *informed)]
     kept += [BlockColumn("last_returns", "float64"), BlockColumn("last_lengths", "int64")]
     begun = [] if options is None else _columns(options)
     return RulesLayout(
-        columns=(*_columns(state), *OWN, *told, *begun),
+        columns=(*_columns(state), *OWN, *informed, *begun),
         kept=tuple(kept),
         state=state,
         params=parameters.fields,
@@ -184,16 +184,16 @@ def _facts(rules: Rules, sample: Sample) -> tuple[InfoField, ...]:
     return rewards, *(one._replace(place=place + 1) for place, one in enumerate(own))
 
 
-def _entries(rules: Rules, rule: str, told: object, prefix: str) -> list[InfoField]:
+def _entries(rules: Rules, rule: str, value: object, prefix: str) -> list[InfoField]:
     """The entries that a NamedTuple, or a dictionary that is written out, makes in `info`."""
-    given: object = told._asdict() if is_record(told) else told
+    given: object = value._asdict() if is_record(value) else value
     if not is_dict(given):
-        raise KernelError(f"info from {rule}: expected a NamedTuple or a dictionary, got {shorten(told)}")
-    tree: Any = tree_of(prefix, f"{rule} info", told if is_record(told) else tuple(given.values()))
+        raise KernelError(f"info from {rule}: expected a NamedTuple or a dictionary, got {shorten(value)}")
+    tree: Any = tree_of(prefix, f"{rule} info", value if is_record(value) else tuple(given.values()))
     keys: tuple[str, ...] = tuple(given)
     places = (
         dict(zip(keys, tree.places, strict=True))
-        if is_record(told)
+        if is_record(value)
         else dict_places(rule, given, reached(list(rules.functions.values())))
     )
     found: list[InfoField] = []

@@ -61,11 +61,11 @@ def as_mask(legal: object) -> object:
     return np.array(legal, np.int8)
 
 
-def lane_masks(rows: Array, sizes: tuple[int, ...], told: Array | None) -> Array:
+def lane_masks(rows: Array, sizes: tuple[int, ...], lanes: Array | None) -> Array:
     """The column of masks of several choices, a tuple for each lane that told, as a serial batch has it."""
     found = np.full(len(rows), None, dtype=object)
     cuts = np.cumsum(sizes)[:-1]
-    for lane in range(len(rows)) if told is None else np.flatnonzero(told).tolist():
+    for lane in range(len(rows)) if lanes is None else np.flatnonzero(lanes).tolist():
         found[lane] = tuple(part.copy() for part in np.split(rows[lane], cuts))
     return found
 

@@ -81,8 +81,8 @@ def _together(rules: Rules) -> Play:
 
 def _with_rewards(given: Any, reward: float) -> tuple[object, ...]:
     """What `step` gave, with one reward, and those of all players in its info."""
-    told: Any = given[4] if len(given) == 5 else {}
-    facts: dict[str, object] = dict(told if is_dict(told) else told._asdict())
+    info: Any = given[4] if len(given) == 5 else {}
+    facts: dict[str, object] = dict(info if is_dict(info) else info._asdict())
     truncated = len(given) > 3 and given[3]
     return given[0], reward, given[2], truncated, {"rewards": np.array(given[1], np.float64), **facts}
 

@@ -321,9 +321,9 @@ def _teller(rules: Rules) -> Rule | None:
     return tell
 
 
-def entries(told: Any) -> Info:
+def entries(given: Any) -> Info:
     """What a rule told, as the caller's own: rules may tell of arrays that they keep."""
-    info: Info = dict(told) if is_dict(told) else dict(zip(told._fields, told, strict=True))
+    info: Info = dict(given) if is_dict(given) else dict(zip(given._fields, given, strict=True))
     for name, one in info.items():
         if type(one) not in PLAIN:
             info[name] = _entry(one)
@@ -333,8 +333,8 @@ def entries(told: Any) -> Info:
 def _known(info: Info) -> Info:
     """The same with the outcome that its code stands for, if it tells one."""
     if OUTCOME in info:
-        told = read_outcome(info.pop(OUTCOME))
-        info |= {} if told is None else {OUTCOME: told}
+        outcome = read_outcome(info.pop(OUTCOME))
+        info |= {} if outcome is None else {OUTCOME: outcome}
     return info
 
 

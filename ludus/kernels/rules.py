@@ -132,9 +132,9 @@ def check_rules(owner: str, rules: Rules) -> None:
             continue
         if not _is_record_class(kind):
             got = "a dataclass" if hasattr(kind, "__dataclass_fields__") else shorten(kind)
-            what = getattr(kind, "__name__", "It")
+            class_name = getattr(kind, "__name__", "It")
             raise KernelError(
-                f"{owner} {name}: expected a NamedTuple class, got {got}; write `class {what}(NamedTuple):`, "
+                f"{owner} {name}: expected a NamedTuple class, got {got}; write `class {class_name}(NamedTuple):`, "
                 "and return a new one where a field changes"
             )
     taken = sorted({"each", "reset_mask"} & set(getattr(rules.options, "_fields", ())))

@@ -130,7 +130,7 @@ def kernel_source(layout: RulesLayout) -> str:
         "STARTED": _state_of(layout, "begun"),
         "SHOW": _block(_shown(layout, "now"), 2),
         "SHOW_LAST": _block(_shown(layout, "last"), 5),
-        "FACTS": _block([line for one in layout.facts for line in _told(one, "facts")], 3),
+        "FACTS": _block([line for one in layout.facts for line in _field_lines(one, "facts")], 3),
         "KEEP": _block(_kept(layout), 5),
         "BEGIN": _block(_begin(layout, state), 3),
     }
@@ -286,11 +286,11 @@ def _shown(layout: RulesLayout, state: str) -> list[str]:
     for rule in dict.fromkeys(one.rule for one in layout.information):
         lines.append(f"{rule}_{state} = rule_{rule}({state}, params)")
         for one in layout.information:
-            lines += _told(one, f"{rule}_{state}") if one.rule == rule else []
+            lines += _field_lines(one, f"{rule}_{state}") if one.rule == rule else []
     return lines
 
 
-def _told(one: InfoField, value: str) -> list[str]:
+def _field_lines(one: InfoField, value: str) -> list[str]:
     whole = value if one.place is None else f"{value}[{one.place}]"
     if one.sizes and one.leaf.form == "array":
         return _joined(one, whole)

@@ -295,10 +295,10 @@ class ProxyVectorEnv(LaneVectorEnv):
 
     def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
         del memo
-        handles, last, mine, spaces = state
+        handles, last, own, spaces = state
         for handle, share in zip(handles, self._shares, strict=True):
             handle.restore(share.link)
-        columns, self._begun, self._streams = deepcopy(mine)
+        columns, self._begun, self._streams = deepcopy(own)
         self._columns.take_state(columns)
         for share, data in zip(self._shares, last, strict=True):
             share.last = data
@@ -308,13 +308,13 @@ class ProxyVectorEnv(LaneVectorEnv):
         """What this side knows of some lanes, for a batch that goes on from them."""
         ended, numbers, seeds, restarts = self._columns.state()
         chosen = list(lanes)
-        mine = (
+        own = (
             ended[chosen].copy(),
             numbers[chosen].copy(),
             [seeds[one] for one in chosen],
             [restarts[one] for one in chosen],
         )
-        return mine, self._begun[chosen].copy()
+        return own, self._begun[chosen].copy()
 
     def _take_known(self, known: tuple[ColumnsState, Mask]) -> None:
         """Go on from lanes of another batch."""

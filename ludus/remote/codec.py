@@ -144,8 +144,8 @@ class EnvCodec:
             raise ContractViolation(f"{self.name} info: expected a dictionary, got {shorten(info)}")
         self._check_reserved(info)
         if OUTCOME in info:
-            told = read_outcome(info.pop(OUTCOME), f"{self.name} info['outcome']")
-            info |= {} if told is None else {OUTCOME: told}
+            outcome = read_outcome(info.pop(OUTCOME), f"{self.name} info['outcome']")
+            info |= {} if outcome is None else {OUTCOME: outcome}
         return info
 
     def _check_reserved(self, info: Info) -> None:
@@ -166,9 +166,9 @@ class EnvCodec:
 
     # --- the rest ---
 
-    def read_value(self, reply: ValueReply, what: str) -> Any:
+    def read_value(self, reply: ValueReply, label: str) -> Any:
         """An attribute, or what a method returned."""
-        return self.held(lambda one: decode_value(one, what), reply.value)
+        return self.held(lambda one: decode_value(one, label), reply.value)
 
     def read_picture(self, reply: ValueReply) -> object:
         """The current picture: an array, text, or several of these."""
@@ -267,8 +267,8 @@ class BatchCodec(EnvCodec):
 
     def _check_outcomes(self, infos: Info) -> None:
         """Outcomes of a batch are a column of codes and the lanes that told one."""
-        codes, told = infos[OUTCOME], infos.get(f"_{OUTCOME}")
-        kinds = [one.dtype for one in (codes, told) if is_array(one) and one.ndim == 1]
+        codes, mask = infos[OUTCOME], infos.get(f"_{OUTCOME}")
+        kinds = [one.dtype for one in (codes, mask) if is_array(one) and one.ndim == 1]
         if kinds != [np.int8, np.bool_]:
             raise ContractViolation(
                 f"{self.name} info['outcome']: expected codes of int8 with their mask, got {shorten(codes)}"

@@ -61,23 +61,23 @@ class ProxyEnv(AnyEnv):
 
     def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """Start an episode, of a new environment where the last one is gone."""
-        asked = None if seed is None else as_seed(seed)
+        requested = None if seed is None else as_seed(seed)
         given = travelling(options, "options")
-        told = {} if self._link.alive else self._link.reopen()
+        beginning = {} if self._link.alive else self._link.reopen()
         try:
-            reply = self._ask(ResetRequest(encode_value(self._first(asked, bool(told))), given), ResetReply)
+            reply = self._ask(ResetRequest(encode_value(self._first(requested, bool(beginning))), given), ResetReply)
         except SessionLost:  # it is gone, and this is how one hears of it
-            if self._link.alive or told:
+            if self._link.alive or beginning:
                 raise
-            told = self._link.reopen()
-            reply = self._ask(ResetRequest(encode_value(self._first(asked, True)), given), ResetReply)
+            beginning = self._link.reopen()
+            reply = self._ask(ResetRequest(encode_value(self._first(requested, True)), given), ResetReply)
         except LinkEnded as ended:
             raise ended.error(f"{self._codec.name}.reset") from None
-        if asked is not None:
-            self._seed, self._restarts, self._streams = asked, 0, None
+        if requested is not None:
+            self._seed, self._restarts, self._streams = requested, 0, None
         observation, info = self._codec.read_reset(reply)
         self._last, self._begun = reply.observation, True
-        return observation, {**info, **_public(told)}
+        return observation, {**info, **_public(beginning)}
 
     def _first(self, seed: int | None, anew: bool) -> int | None:
         """The seed for the first episode of an environment that took the place of another."""
@@ -117,11 +117,11 @@ class ProxyEnv(AnyEnv):
         """What the environment shows of its episode."""
         return self._codec.read_state(self._value(StateRequest(private), "state"))
 
-    def _value(self, request: object, what: str) -> ValueReply:
+    def _value(self, request: object, member: str) -> ValueReply:
         try:
             return self._ask(request, ValueReply)
         except LinkEnded as ended:
-            raise ended.error(f"{self._codec.name}.{what}") from None
+            raise ended.error(f"{self._codec.name}.{member}") from None
 
     # --- randomness: the stream lives with the environment ---
 
@@ -212,6 +212,6 @@ class ProxyState(NamedTuple):
     spaces: tuple[Space[Any], Space[Any]]
 
 
-def _public(told: dict[str, object]) -> dict[str, object]:
+def _public(beginning: dict[str, object]) -> dict[str, object]:
     """What a link says of its new beginning, for `info`."""
-    return {name: value for name, value in told.items() if not name.startswith("_")}
+    return {name: value for name, value in beginning.items() if not name.startswith("_")}

@@ -193,26 +193,26 @@ class EnvHost:
             write_number(outcome.reward)
             for name in ("terminated", "truncated"):
                 flag(getattr(outcome, name), name)
-        told = not self.batched and isinstance(outcome.info, dict) and OUTCOME in outcome.info  # pyright: ignore[reportUnnecessaryIsInstance]
-        if observation is outcome.observation and not told:
+        has_outcome = not self.batched and isinstance(outcome.info, dict) and OUTCOME in outcome.info  # pyright: ignore[reportUnnecessaryIsInstance]
+        if observation is outcome.observation and not has_outcome:
             return outcome
-        info = with_outcome(outcome.info) if told else outcome.info
+        info = with_outcome(outcome.info) if has_outcome else outcome.info
         self.last = outcome._replace(observation=observation, info=info)
         return self.last
 
     def _explain(self, outcome: HostStep) -> None:
         """Tell in the info of a step that was cut from here why that was."""
         why, self._interrupted = self._interrupted, ""
-        told = outcome.info.get(CUT) if outcome.infrastructure else None
-        if is_dict(told):
-            told |= {"limit": why, "reason": REASONS.get(why, told.get("reason"))}
+        report = outcome.info.get(CUT) if outcome.infrastructure else None
+        if is_dict(report):
+            report |= {"limit": why, "reason": REASONS.get(why, report.get("reason"))}
 
     def state(self, *, private: bool = False) -> Info:
         """The episode's name, its steps, and what the author shows; of a batch, that of each lane as `lanes`."""
-        told = self.env.state_data(private=private)
+        state = self.env.state_data(private=private)
         if self._own_episodes:
-            return {"episode_id": self.episode_id, "step_count": self.step_count, **told}
-        return {**told, "episode_id": self.episode_id, "step_count": self.step_count}
+            return {"episode_id": self.episode_id, "step_count": self.step_count, **state}
+        return {**state, "episode_id": self.episode_id, "step_count": self.step_count}
 
     def render(self) -> object:
         """The current picture."""
@@ -444,9 +444,9 @@ class EnvHost:
 
     def adopt(self, taken: Kept) -> None:
         """Go on from a snapshot; what was planned since is to be planned again."""
-        snapshot, mine = taken
+        snapshot, episode = taken
         self.env.restore(snapshot)
-        self.episode_id, self.step_count, self.done, self.last = mine
+        self.episode_id, self.step_count, self.done, self.last = episode
         if self.plans is not None:
             self.plans.clear()
 
@@ -467,20 +467,20 @@ class EnvHost:
             self.adopt(self.dropped(now))
 
     def _transferred(self, export: Export | None, lanes: list[int] | None) -> Transferred:
-        mine = self.episode_id, self.step_count, self.done, self.last
+        episode = self.episode_id, self.step_count, self.done, self.last
         if export is not None:
-            return Exported(export(lanes)), mine
+            return Exported(export(lanes)), episode
         with self._lanes().fork(lanes or []) as twin:
-            return twin.snapshot(), mine
+            return twin.snapshot(), episode
 
     def accept(self, taken: Transferred) -> None:
         """Go on from what another host transferred."""
-        state, mine = taken
+        state, episode = taken
         if not isinstance(state, Exported):
-            self.adopt((state, mine))
+            self.adopt((state, episode))
             return
         self.env.import_state(state.state)  # type: ignore[attr-defined]
-        self.episode_id, self.step_count, self.done, self.last = mine
+        self.episode_id, self.step_count, self.done, self.last = episode
 
 
 def _attributes(answer: Callable[[RequestT], HostReply], request: RequestT) -> HostReply:

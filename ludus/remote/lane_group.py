@@ -61,13 +61,13 @@ class LaneGroup:
 
     def post_reset(self, columns: Columns, mask: Mask, seeds: list[int | None], options: dict[str, Any] | None) -> None:
         """Have the lanes of `mask` reset, on a new other side where there is none."""
-        mine, chosen, told = mask[self.lanes], seeds[self.lanes], dict[str, object]()
+        resets, chosen, beginning = mask[self.lanes], seeds[self.lanes], dict[str, object]()
         if not self.link.alive:
-            told = self.link.reopen()
+            beginning = self.link.reopen()
             chosen = [columns.revived(self.begin + lane, seed) for lane, seed in enumerate(chosen)]
-        self._told = {name: value for name, value in told.items() if not name.startswith("_")}
+        self._beginning = {name: value for name, value in beginning.items() if not name.startswith("_")}
         own = part_options(options, self.lanes)
-        given = own if mine.all() else {**(own or {}), "reset_mask": mine}
+        given = own if resets.all() else {**(own or {}), "reset_mask": resets}
         plans = columns.take_plans(self.begin, self.end)
         self.link.post(BatchResetRequest(travelling(chosen, "seed"), travelling(given, "options"), plans))
 
@@ -81,18 +81,18 @@ class LaneGroup:
         self.last = reply.observations
         self.rewards = np.zeros(self.count)
         self.terminated, self.truncated = np.zeros(self.count, np.bool_), np.zeros(self.count, np.bool_)
-        for name, value in getattr(self, "_told", {}).items():
+        for name, value in getattr(self, "_beginning", {}).items():
             column = np.full(self.count, None, dtype=object)
             column[:] = value
             self.infos |= {name: column, f"_{name}": np.ones(self.count, np.bool_)}
-        self._told: dict[str, object] = {}
+        self._beginning: dict[str, object] = {}
 
     def post_autoreset(self, columns: Columns, mask: Mask) -> None:
         """Have the next episode begun in the lanes of `mask`."""
-        mine = mask[self.lanes]
+        begun = mask[self.lanes]
         plans = columns.take_plans(self.begin, self.end)
-        columns.began(self.begin + int(lane) for lane in np.flatnonzero(mine))
-        self.link.post(AutoresetRequest(mine.tobytes(), plans))
+        columns.began(self.begin + int(lane) for lane in np.flatnonzero(begun))
+        self.link.post(AutoresetRequest(begun.tobytes(), plans))
 
     # --- step ---
 

@@ -18,7 +18,7 @@ class LinkEnded(Exception):
         self.reason, self.info = reason, info
         """What `info` of the step says that it cut short."""
 
-    def error(self, what: str, advice: str = "; reset() starts it anew") -> LudusError:
+    def error(self, call: str, advice: str = "; reset() starts it anew") -> LudusError:
         """For a call that has no episode to cut short."""
         raise NotImplementedError
 

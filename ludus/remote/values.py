@@ -25,10 +25,10 @@ def read_options(data: object) -> Info | None:
     return options
 
 
-def value_reply(value: object, what: str) -> ValueReply:
+def value_reply(value: object, label: str) -> ValueReply:
     """A value as a reply; ContractViolation where it is no data."""
     try:
-        return ValueReply(encode_value(value, what))
+        return ValueReply(encode_value(value, label))
     except CodecError as error:
         raise ContractViolation(str(error)) from error
 
@@ -45,9 +45,9 @@ def write_info(info: object) -> dict[str, Any]:
 
 def with_outcome(info: Info) -> Info:
     """An info whose outcome is one, or that has none; ContractViolation names what is no outcome."""
-    told = read_outcome(info[OUTCOME])
+    outcome = read_outcome(info[OUTCOME])
     rest = {key: value for key, value in info.items() if key != OUTCOME}
-    return rest if told is None else {**rest, OUTCOME: told}
+    return rest if outcome is None else {**rest, OUTCOME: outcome}
 
 
 def write_number(reward: object) -> int | float | dict[str, Any]:

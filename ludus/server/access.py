@@ -36,10 +36,10 @@ class Principal(NamedTuple):
         """Whether the role has the right."""
         return right in RIGHTS[self.role]
 
-    def need(self, right: Right, what: str) -> None:
+    def need(self, right: Right, action: str) -> None:
         """AccessDenied where the role has not the right."""
         if not self.may(right):
-            raise AccessDenied(f"{what}: expected a role with the right to {right}, got {self.role}")
+            raise AccessDenied(f"{action}: expected a role with the right to {right}, got {self.role}")
 
 
 class Access:

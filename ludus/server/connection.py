@@ -185,21 +185,21 @@ class Connection:
     async def _take(self, data: bytes) -> None:
         try:
             if len(data) < LARGE_MESSAGE_BYTES:
-                asked = read_asked(self.compression.unpack(data, self.limits), self.limits)
+                numbered = read_asked(self.compression.unpack(data, self.limits), self.limits)
             else:
-                asked = await asyncio.get_running_loop().run_in_executor(None, self._read, data)
+                numbered = await asyncio.get_running_loop().run_in_executor(None, self._read, data)
         except CodecError as error:
             await self._send(write_message(NumberedReply(0, error_reply(error))))
             return
-        number, session = asked.number, self.session
+        number, session = numbered.number, self.session
         if number == 0:
-            await self._out_of_order(asked)
+            await self._out_of_order(numbered)
             return
         verdict = session.dialogue.judge(number)
         if verdict is RequestVerdict.RUN:
-            session.dialogue.begin(number, asked.received)
-            carrying = self._carry_out(asked, self._answer(asked))
-            if type(asked.request) is CloseRequest or session.lost is not None:
+            session.dialogue.begin(number, numbered.received)
+            carrying = self._carry_out(numbered, self._answer(numbered))
+            if type(numbered.request) is CloseRequest or session.lost is not None:
                 await carrying  # the connection ends after it
             else:
                 self._start(carrying)
@@ -215,16 +215,16 @@ class Connection:
 
     def _refused(self, number: int) -> FailedReply:
         """Another client asked that, before this one came."""
-        told = f"request {number}: expected one from {self.session.since + 1} on, got one of another client"
-        return FailedReply("SessionTaken", told)
+        message = f"request {number}: expected one from {self.session.since + 1} on, got one of another client"
+        return FailedReply("SessionTaken", message)
 
     def _read(self, data: bytes) -> NumberedRequest:
         return read_asked(self.compression.unpack(data, self.limits), self.limits)
 
-    async def _out_of_order(self, asked: NumberedRequest) -> None:
-        if isinstance(asked.request, CancelRequest):
+    async def _out_of_order(self, numbered: NumberedRequest) -> None:
+        if isinstance(numbered.request, CancelRequest):
             if self._steps:
-                self.session.cancel(asked.request.number)
+                self.session.cancel(numbered.request.number)
             return
         await self._send(
             write_message(NumberedReply(0, FailedReply("CodecError", "session: expected a number from 1 on")))
@@ -235,14 +235,14 @@ class Connection:
         if verdict is RequestVerdict.REFUSE:
             return write_message(NumberedReply(number, FailedReply("CodecError", dialogue.refusal(number))))
         if dialogue.is_restricted(number) and not self._runs:
-            told = f"request {number}: expected a role with the right to run, got {self.principal.role}"
-            return write_message(NumberedReply(number, FailedReply("AccessDenied", told)))
+            message = f"request {number}: expected a role with the right to run, got {self.principal.role}"
+            return write_message(NumberedReply(number, FailedReply("AccessDenied", message)))
         return dialogue.reply(number)
 
     # --- carrying them out ---
 
     async def _carry_out(
-        self, asked: NumberedRequest, answering: Awaitable[NetworkReply], begun: float | None = None
+        self, numbered: NumberedRequest, answering: Awaitable[NetworkReply], begun: float | None = None
     ) -> None:
         """Do it, keep the reply, and send it to whoever is connected by then."""
         begun = monotonic() if begun is None else begun
@@ -250,31 +250,31 @@ class Connection:
             reply: NetworkReply = await answering
         except Exception as error:
             reply = self.fail(error)
-        data = self._finished(asked, reply, begun)
+        data = self._finished(numbered, reply, begun)
         connection = self.session.connection
-        if asked.request.__class__ is CloseRequest:
+        if numbered.request.__class__ is CloseRequest:
             connection = self
         if isinstance(connection, Connection):
-            await connection.deliver(asked.number, data)
+            await connection.deliver(numbered.number, data)
             if monotonic() - begun < SLOW_STEP_S:
                 connection.plan_direct()
 
     async def deliver(self, number: int, data: bytes) -> None:
         """Send a reply, if this connection may have it; before its welcome nothing is sent: it will ask again."""
-        mine = self._ready and number > self.session.since
-        if mine and (self._runs or not self.session.dialogue.is_restricted(number)):
+        own = self._ready and number > self.session.since
+        if own and (self._runs or not self.session.dialogue.is_restricted(number)):
             await self._send(data)
 
-    def _finished(self, asked: NumberedRequest, reply: NetworkReply, begun: float) -> bytes:
-        number, session = asked.number, self.session
-        steps = asked.request.__class__ in STEP_REQUESTS
+    def _finished(self, numbered: NumberedRequest, reply: NetworkReply, begun: float) -> bytes:
+        number, session = numbered.number, self.session
+        steps = numbered.request.__class__ in STEP_REQUESTS
         data = self._bytes(number, reply)
-        told_all = steps and not (type(reply) is FailedReply and reply.trace)
+        is_public = steps and not (type(reply) is FailedReply and reply.trace)
         if session.cancelled:
             session.cancelled.discard(number)
         if steps:
             session.meter.add(session.lanes or 1, monotonic() - begun)
-        session.dialogue.finish(number, data, restricted=self._runs and not told_all)
+        session.dialogue.finish(number, data, restricted=self._runs and not is_public)
         return data
 
     def _bytes(self, number: int, reply: NetworkReply) -> bytes:
@@ -284,8 +284,10 @@ class Connection:
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             return write_message(NumberedReply(number, self.fail(CodecError(f"reply: expected plain data: {error}"))))
         if len(data) > self.limits.size:
-            told = f"reply: expected at most {self.limits.size} bytes, got {len(data)}; it was carried out all the same"
-            return write_message(NumberedReply(number, FailedReply("CodecError", told)))
+            message = (
+                f"reply: expected at most {self.limits.size} bytes, got {len(data)}; it was carried out all the same"
+            )
+            return write_message(NumberedReply(number, FailedReply("CodecError", message)))
         return data
 
     def fail(self, error: BaseException) -> FailedReply:
@@ -293,28 +295,28 @@ class Connection:
         self.server.metrics.count("errors", env=self.session.served.name, kind=type(error).__name__)
         return error_reply(error, trace=self._runs)
 
-    async def _answer(self, asked: NumberedRequest) -> NetworkReply:
-        request, session = asked.request, self.session
+    async def _answer(self, numbered: NumberedRequest) -> NetworkReply:
+        request, session = numbered.request, self.session
         steps = isinstance(request, STEP_REQUESTS)
         self.principal.need("step" if steps else "run", type(request).__name__)
-        if asked.seconds is not None and not asked.seconds > 0:
-            raise InvalidArgument(f"seconds: expected a number above 0, got {asked.seconds}")
+        if numbered.seconds is not None and not numbered.seconds > 0:
+            raise InvalidArgument(f"seconds: expected a number above 0, got {numbered.seconds}")
         if isinstance(request, ForkRequest):
             twin = await self.server.sessions.fork(session, request.number, self.principal, lanes=request.lanes)
             return ForkReply(twin.id)
         if isinstance(request, CloseRequest):
             await self.server.sessions.close(session)
             return DoneReply()
-        return await session.call(partial(self.perform, asked), asked.seconds, long=not steps)
+        return await session.call(partial(self.perform, numbered), numbered.seconds, long=not steps)
 
-    def perform(self, asked: NumberedRequest, hosted: EnvHost) -> NetworkReply:
+    def perform(self, numbered: NumberedRequest, hosted: EnvHost) -> NetworkReply:
         """In the session's thread: carry it out, unless it was cancelled while it waited; what is raised is told."""
-        session, number = self.session, asked.number
+        session, number = self.session, numbered.number
         if number in session.cancelled:
             return FailedReply(CANCELLED, f"request {number}: it was cancelled before it began")
         session.under_way = number
         try:
-            return hosted.answer(asked.request)
+            return hosted.answer(numbered.request)
         except BaseException as error:
             return self.fail(error)
         finally:
@@ -349,13 +351,13 @@ class Connection:
         self._bucket.take(-self._ration)
         return 0
 
-    def finish(self, asked: NumberedRequest, reply: NetworkReply, begun: float) -> bytes:
+    def finish(self, numbered: NumberedRequest, reply: NetworkReply, begun: float) -> bytes:
         """In the session's thread: the message to send."""
         self.session.used = monotonic()
-        data = self._finished(asked, reply, begun)
+        data = self._finished(numbered, reply, begun)
         return self.compression.pack(data) if self._compressed else data
 
-    def take_over(self, asked: NumberedRequest, running: "asyncio.Future[NetworkReply]", begun: float) -> None:
+    def take_over(self, numbered: NumberedRequest, running: "asyncio.Future[NetworkReply]", begun: float) -> None:
         """On the event loop: wait for what the thread is at, as for any other request."""
-        granted = self.session.allowed_seconds(asked.seconds, long=not isinstance(asked.request, STEP_REQUESTS))
-        self._start(self._carry_out(asked, self.session.finish(running, granted, begun), begun))
+        granted = self.session.allowed_seconds(numbered.seconds, long=not isinstance(numbered.request, STEP_REQUESTS))
+        self._start(self._carry_out(numbered, self.session.finish(running, granted, begun), begun))

@@ -137,11 +137,11 @@ class Requests(Protocol):
         """The reply that tells what a request raised."""
         ...
 
-    def finish(self, asked: NumberedRequest, reply: NetworkReply, begun: float) -> bytes:
+    def finish(self, numbered: NumberedRequest, reply: NetworkReply, begun: float) -> bytes:
         """Keep the reply; the message to send."""
         ...
 
-    def take_over(self, asked: NumberedRequest, running: "asyncio.Future[NetworkReply]", begun: float) -> None:
+    def take_over(self, numbered: NumberedRequest, running: "asyncio.Future[NetworkReply]", begun: float) -> None:
         """A request is waited for by the event loop from now on; its turn is held until then."""
         ...
 
@@ -168,7 +168,7 @@ class Direct:
         """Decides who has the connection, where a step ends while it is taken over."""
         self._running: asyncio.Future[NetworkReply] | None = None
         self._recalled = False
-        self._asked: NumberedRequest | None = None
+        self._numbered: NumberedRequest | None = None
         self._begun = 0.0
         """When the request under way began; 0: there is none."""
         self._rest: Sequence[Piece] = ()
@@ -201,11 +201,11 @@ class Direct:
         """Take the connection from the thread, which is busy with a step; False where it is not."""
         running: asyncio.Future[NetworkReply] = self._loop.create_future()
         with self._lock:
-            begun, asked = self._begun, self._asked
-            if not begun or asked is None or self._running is not None:
+            begun, numbered = self._begun, self._numbered
+            if not begun or numbered is None or self._running is not None:
                 return False
             self._running = running
-        self._requests.take_over(asked, running, begun)
+        self._requests.take_over(numbered, running, begun)
         self._end(self._rest, b"", detached=True)
         return True
 
@@ -262,16 +262,16 @@ class Direct:
             pieces = split(data)
             for place, (message, _) in enumerate(pieces, 1):
                 allowed = (allowed or requests.ration()) - 1
-                if message is None or allowed < 0 or (asked := accept(message)) is None:
+                if message is None or allowed < 0 or (numbered := accept(message)) is None:
                     return pieces[place - 1 :], b""
-                self._rest, self._asked, session.under_way = pieces[place:], asked, asked.number
+                self._rest, self._numbered, session.under_way = pieces[place:], numbered, numbered.number
                 self._begun = thread.since = begun = monotonic()
                 try:
-                    reply: NetworkReply = answer(asked.request)
+                    reply: NetworkReply = answer(numbered.request)
                 except BaseException as error:  # whatever it is, it is told
                     reply = requests.fail(error)
                 session.under_way = 0
-                left = self._conclude(asked, reply, begun)
+                left = self._conclude(numbered, reply, begun)
                 if left is not None:
                     return left
         return (), b""
@@ -290,7 +290,7 @@ class Direct:
         return look.poll, wait.poll
 
     def _conclude(
-        self, asked: NumberedRequest, reply: NetworkReply, begun: float
+        self, numbered: NumberedRequest, reply: NetworkReply, begun: float
     ) -> tuple[Sequence[Piece], bytes] | None:
         """Send a reply, and go on where None is given; else the event loop has taken over, or has to: what is left."""
         with self._lock:
@@ -299,7 +299,7 @@ class Direct:
         if running is not None:
             self._loop.call_soon_threadsafe(_resolve, running, reply)
             return (), b""
-        frame = self._socket.frame(self._requests.finish(asked, reply, begun))
+        frame = self._socket.frame(self._requests.finish(numbered, reply, begun))
         try:
             sent = self._socket.socket.send(frame)
         except BlockingIOError:

@@ -135,6 +135,6 @@ def _for_future(error: BaseException) -> Exception:
     """An error that may be raised in a task: what ends a program, a task or a generator would end more than that."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
-    told = EnvError(f"environment: expected a result or an error, got {type(error).__name__}: {error}")
-    told.__cause__ = error
-    return told
+    wrapped = EnvError(f"environment: expected a result or an error, got {type(error).__name__}: {error}")
+    wrapped.__cause__ = error
+    return wrapped

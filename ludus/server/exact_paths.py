@@ -27,8 +27,8 @@ class ExactPaths:
 
     def __init__(self, app: ASGIApp, routes: Sequence[BaseRoute]) -> None:
         self.app = app
-        asked = {(path, method): _found(routes, _scope(path, method)) for path, method in _paths(routes, "")}
-        self.known = {key: found for key, found in asked.items() if found is not None}
+        matches = {(path, method): _found(routes, _scope(path, method)) for path, method in _paths(routes, "")}
+        self.known = {key: found for key, found in matches.items() if found is not None}
         """By path and method."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -48,7 +48,7 @@ class Handshake:
             raise SessionLost(f"session {session.id[:8]}…: expected one that is there, got none: {session.lost}")
         env = hosted.env
         mode = env.autoreset_mode.value if isinstance(env, VectorEnv) else ""
-        told = served.description()
+        description = served.description()
         own = {**env.metadata, "autoreset_mode": mode} if mode else dict(env.metadata)
         return WelcomeReply(
             PROTOCOL,
@@ -58,9 +58,9 @@ class Handshake:
             mode,
             write_space(hosted.space),
             write_space(hosted.action_space),
-            encode_value(own, "metadata") if session.arguments else told.metadata,
+            encode_value(own, "metadata") if session.arguments else description.metadata,
             env.render_mode,
-            told.name,
+            description.name,
             _spec(served.spec),
             session.dialogue.begun,
             principal.role,
@@ -92,9 +92,9 @@ async def shake_hands(server: Server, link: MessageReader, principal: Principal)
 
 
 def _hello(data: bytes, server: Server) -> HelloRequest:
-    asked = read_asked(data, server.config.limits)
-    hello = asked.request
-    if asked.number or not isinstance(hello, HelloRequest):
+    numbered = read_asked(data, server.config.limits)
+    hello = numbered.request
+    if numbered.number or not isinstance(hello, HelloRequest):
         raise CodecError("session: expected a hello under number 0 first, got another message")
     if hello.protocol != PROTOCOL:
         raise CodecError(f"session: expected protocol {PROTOCOL}, got {hello.protocol}")

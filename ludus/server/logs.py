@@ -38,8 +38,8 @@ class Readable(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
-        told = " ".join(f"{name}={_plain(value)}" for name, value in _fields(record).items())
-        return f"{_when(record):%H:%M:%S} {_plain(record.getMessage())} {told}".rstrip()
+        fields = " ".join(f"{name}={_plain(value)}" for name, value in _fields(record).items())
+        return f"{_when(record):%H:%M:%S} {_plain(record.getMessage())} {fields}".rstrip()
 
 
 class JsonLines(logging.Formatter):

@@ -90,12 +90,12 @@ def needs_arguments(creator: Callable[..., object], given: Collection[str] = ())
 def _announces_env(creator: Callable[..., Any]) -> bool:
     """Whether its annotation says that it returns an environment; one that only type checkers can read, by its name."""
     try:
-        told: Any = get_type_hints(creator).get("return")
+        annotation: Any = get_type_hints(creator).get("return")
     except (NameError, TypeError):
-        told = getattr(creator, "__annotations__", {}).get("return")
-    if isinstance(told, str):
-        return told.partition("[")[0].endswith("Env")
-    kind = get_origin(told) or told
+        annotation = getattr(creator, "__annotations__", {}).get("return")
+    if isinstance(annotation, str):
+        return annotation.partition("[")[0].endswith("Env")
+    kind = get_origin(annotation) or annotation
     return isinstance(kind, type) and (issubclass(kind, Env) or is_openenv(kind))
 
 

@@ -82,8 +82,8 @@ class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
 
         uvicorn closes at once; but a socket that is closed while bytes wait to be read is reset, and the reason lost.
         """
-        told = self.conn.close_sent
-        code, reason = (1002, "") if told is None else (told.code, told.reason)
+        close_frame = self.conn.close_sent
+        code, reason = (1002, "") if close_frame is None else (close_frame.code, close_frame.reason)
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = self._broken = True

@@ -117,9 +117,9 @@ class SessionRecorder(Recorder):
         self._check()
         return step
 
-    def _take_reset(self, observation: Any, info: Info, asked: tuple[Any, Any], *, begins: bool) -> None:
+    def _take_reset(self, observation: Any, info: Info, request: tuple[Any, Any], *, begins: bool) -> None:
         with self._stopping():
-            super()._take_reset(observation, info, asked, begins=begins)
+            super()._take_reset(observation, info, request, begins=begins)
 
     def _take_step(self, action: Any, step: Step[Any]) -> None:
         with self._stopping():

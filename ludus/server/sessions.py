@@ -111,8 +111,8 @@ class Sessions:
         except LudusError as error:
             self._tell("refused", env=name, by=owner.name, kind=type(error).__name__, why=str(error))
             raise
-        told = {"lanes": lanes} if lanes else {}
-        self._tell("opened", session=session.id, env=session.served.name, by=owner.name, **told)
+        extra = {"lanes": lanes} if lanes else {}
+        self._tell("opened", session=session.id, env=session.served.name, by=owner.name, **extra)
         return session
 
     def _tell(self, name: str, **fields: object) -> None:

@@ -68,18 +68,18 @@ class WorkerSupervisor:
         listener = self.listening.bind()
         folder = private_folder("serve")
         supervisor_pipe, held = os.pipe2(os.O_CLOEXEC)
-        told, telling = os.pipe2(os.O_CLOEXEC)
+        up_pipe, telling = os.pipe2(os.O_CLOEXEC)
         paths = tuple(os.path.join(folder, str(number)) for number in range(self.workers))
         inner: list[socket.socket] = []
         frozen = gc.get_freeze_count()
         try:
             inner += [private_socket(path) for path in paths]
             self._place = WorkerSockets(folder, paths, listener, tuple(inner), supervisor_pipe, self.session_counts)
-            self._ours, self._telling = (held, told, *self._stop.descriptors), telling
+            self._ours, self._telling = (held, up_pipe, *self._stop.descriptors), telling
             gc.freeze()  # what is shared stays shared: the collector does not write to it
             for number in range(self.workers):
                 self._start(number)
-            self._wait_until_up(told)
+            self._wait_until_up(up_pipe)
             ready(self.listening.url(listener))
             self._watch()
         finally:
@@ -89,7 +89,7 @@ class WorkerSupervisor:
             for one in (listener, *inner):
                 one.close()
             self._stop.close()
-            for descriptor in (supervisor_pipe, held, told, telling):
+            for descriptor in (supervisor_pipe, held, up_pipe, telling):
                 os.close(descriptor)
             shutil.rmtree(folder, ignore_errors=True)
             self._sweep()
@@ -130,16 +130,16 @@ class WorkerSupervisor:
                 sys.stderr.flush()
             os._exit(code)
 
-    def _wait_until_up(self, told: int) -> None:
+    def _wait_until_up(self, up_pipe: int) -> None:
         """Until every worker has said so; one that ends before is a failure of all."""
         up, patience = 0, monotonic() + START_TIMEOUT_S
         while up < self.workers:
-            watched = [told, *self._stops, *(one.descriptor for one in self._processes.values())]
+            watched = [up_pipe, *self._stops, *(one.descriptor for one in self._processes.values())]
             found, _, _ = select.select(watched, [], [], max(0.0, patience - monotonic()))
             if {*found} & {*self._stops}:
                 return
-            if told in found:
-                up += len(os.read(told, self.workers))
+            if up_pipe in found:
+                up += len(os.read(up_pipe, self.workers))
             elif found or monotonic() > patience:
                 raise ServiceError(f"serve: expected {self.workers} workers to begin, got {up}; its words are above")
 

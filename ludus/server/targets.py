@@ -137,9 +137,9 @@ def _checked(served: ServedEnv) -> ServedEnv:
 
 def _openenv_folder(manifest: Manifest, config: ServerConfig) -> ServedEnv | Application:
     """The environment of a folder made for OpenEnv; an application of another make is served as it is."""
-    asked = manifest.enter(config.isolation).isolation  # the spec names an adapter of ours: the code is the folder's
-    if config.isolation is None and asked != "none":
-        config = msgspec.structs.replace(config, isolation=asked)
+    level = manifest.enter(config.isolation).isolation  # the spec names an adapter of ours: the code is the folder's
+    if config.isolation is None and level != "none":
+        config = msgspec.structs.replace(config, isolation=level)
     own = _with_needs(config, manifest.resources)
     packages = [str(installed(manifest))] if config.install else []
     try:

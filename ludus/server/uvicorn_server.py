@@ -31,13 +31,13 @@ class UvicornServer(uvicorn.Server):
         super().__init__(config)
         self._ready = ready
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._told = asyncio.Event()
+        self._wake = asyncio.Event()
 
     def stop(self) -> None:
         """Close every connection, then every session, and end."""
         self.should_exit = True
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._told.set)
+            self._loop.call_soon_threadsafe(self._wake.set)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn's; then say that it is ready. What the application could not do is raised, where uvicorn exits."""
@@ -55,7 +55,7 @@ class UvicornServer(uvicorn.Server):
         """Wait to be told, instead of looking ten times a second; the clock of the `Date` header goes on."""
         while not await self.on_tick(0):
             try:
-                await asyncio.wait_for(self._told.wait(), 1.0)
+                await asyncio.wait_for(self._wake.wait(), 1.0)
             except TimeoutError:
                 continue
 

@@ -44,10 +44,10 @@ Engines = Callable[[Peers, Callable[[], object]], tuple[UvicornServer, UvicornSe
 """Makes what serves the world and what serves the other workers; the second argument is called when the first is up."""
 
 
-def work(engines: Engines, place: WorkerSockets, number: int, told: int) -> None:
-    """Serve until SIGTERM, or until the supervisor is gone; `told` is written to when all is up."""
+def work(engines: Engines, place: WorkerSockets, number: int, up_pipe: int) -> None:
+    """Serve until SIGTERM, or until the supervisor is gone; `up_pipe` is written to when all is up."""
     _end_with_supervisor(place.supervisor_pipe)
-    outer, inner = engines(place.peers(number), lambda: os.write(told, b"x"))
+    outer, inner = engines(place.peers(number), lambda: os.write(up_pipe, b"x"))
 
     def stop(*_: object) -> None:
         outer.stop()

@@ -94,8 +94,8 @@ class WorkerProxy:
         except SessionLost as error:
             if begun:
                 raise  # half an answer cannot be mended: the connection ends
-            told = {"detail": str(error), "kind": type(error).__name__, "infrastructure": True}
-            await JSONResponse(told, status_of(error))(scope, _nothing, send)
+            failure = {"detail": str(error), "kind": type(error).__name__, "infrastructure": True}
+            await JSONResponse(failure, status_of(error))(scope, _nothing, send)
             return
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

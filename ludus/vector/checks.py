@@ -12,19 +12,21 @@ TIMEOUT_SECONDS = 120.0
 MAX_RESTARTS = 10
 
 
-def check_failures(context: object, timeout: object, on_failure: object, max_restarts: object, what: str = "") -> None:
+def check_failures(
+    context: object, timeout: object, on_failure: object, max_restarts: object, prefix: str = ""
+) -> None:
     """Refuse worker_options on which no worker can be started, or waited for."""
     if context is not None:
         from multiprocessing import get_all_start_methods  # milliseconds, which `import ludus` does not take
 
         known = get_all_start_methods()
         if context not in known:
-            raise InvalidArgument(f"{what}context: expected one of {', '.join(known)}, got {shorten(context)}")
+            raise InvalidArgument(f"{prefix}context: expected one of {', '.join(known)}, got {shorten(context)}")
     if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0):
-        raise InvalidArgument(f"{what}timeout: expected seconds, or None for no limit, got {shorten(timeout)}")
+        raise InvalidArgument(f"{prefix}timeout: expected seconds, or None for no limit, got {shorten(timeout)}")
     if on_failure not in ("raise", "restart"):
-        raise InvalidArgument(f"{what}on_failure: expected 'raise' or 'restart', got {shorten(on_failure)}")
-    count(f"{what}max_restarts", max_restarts, least=0)
+        raise InvalidArgument(f"{prefix}on_failure: expected 'raise' or 'restart', got {shorten(on_failure)}")
+    count(f"{prefix}max_restarts", max_restarts, least=0)
 
 
 def count(name: str, value: object, otherwise: int | None = None, *, least: int = 1) -> int:

@@ -17,12 +17,12 @@ if it can be."""
 
 def failure_of(error: BaseException, lane: int) -> Failure:
     """An error in a worker, as data."""
-    told = write_failure(error)
+    failure = write_failure(error)
     try:
         original = dumps(error, "error")
     except LudusError:
         original = None
-    return [lane, told.kind, told.message, told.trace, original]
+    return [lane, failure.kind, failure.message, failure.trace, original]
 
 
 def error_of(failure: Failure, expected: str, action: object = None, *, as_it_was: bool = False) -> BaseException:

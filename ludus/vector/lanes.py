@@ -62,22 +62,22 @@ class LaneVectorEnv(VectorEnv[ObsT_co, ActT]):
 
     # --- what is refused ---
 
-    def _check_open(self, what: str) -> None:
+    def _check_open(self, call: str) -> None:
         if self.closed:
-            raise ClosedEnvironment(f"{what}: expected an open batch, got one that was closed; make a new one")
+            raise ClosedEnvironment(f"{call}: expected an open batch, got one that was closed; make a new one")
 
-    def _check_begun(self, what: str, lanes: Lanes | None = None) -> None:
+    def _check_begun(self, call: str, lanes: Lanes | None = None) -> None:
         """Only lanes that were reset may be asked to step."""
         begun = self._begun if lanes is None else self._begun[lanes]
         if not begun.all():
             reason = "a call that was interrupted" if self._interrupted else "no reset yet"
-            raise ResetNeeded(f"{what}: expected reset() first, got {reason}")
+            raise ResetNeeded(f"{call}: expected reset() first, got {reason}")
 
-    def _check_under_way(self, what: str, ended: npt.NDArray[np.intp]) -> None:
+    def _check_under_way(self, call: str, ended: npt.NDArray[np.intp]) -> None:
         """With autoreset disabled, only lanes under way may be asked to step; `ended` are the others."""
         if self._mode is AutoresetMode.DISABLED and len(ended):
             raise ResetNeeded(
-                f"{what}: expected lanes under way, got ended lanes {[int(one) for one in ended]}; "
+                f"{call}: expected lanes under way, got ended lanes {[int(one) for one in ended]}; "
                 "reset them with options={'reset_mask': mask}"
             )
 

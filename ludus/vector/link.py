@@ -100,9 +100,9 @@ class WorkerLink:
         how, lane, where = self.lost or Loss("is there", self.span[0], "")
         after = "" if action is None else f" after action {shorten(action)}"
         share = "" if len(self.lanes) == 1 else f" (of lanes {self.span[0]} to {self.span[1] - 1})"
-        told = f"; in the worker:\n{where.rstrip()}" if where else ""
+        trace = f"; in the worker:\n{where.rstrip()}" if where else ""
         return WorkerFailure(
-            f"lane {lane}{share}: expected {expected}, got a worker process that {how}{after}{advice}{told}",
+            f"lane {lane}{share}: expected {expected}, got a worker process that {how}{after}{advice}{trace}",
             lanes=tuple(self.lanes),
             action=action,
             worker_traceback=where,

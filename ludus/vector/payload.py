@@ -139,14 +139,14 @@ def _array(data: memoryview) -> Array:
 # --- what only pickle carries ---
 
 
-def dumps(value: object, what: str) -> bytes:
+def dumps(value: object, label: str) -> bytes:
     """A value pickled, by cloudpickle where the standard library cannot and it is installed."""
     try:
         return pickle.dumps(value, protocol=5)
     except Exception as error:
         if find_spec("cloudpickle") is None:
             raise InvalidType(
-                f"{what}: expected what can be pickled, to be sent to or from a worker process, "
+                f"{label}: expected what can be pickled, to be sent to or from a worker process, "
                 f"got {shorten(value)} ({error}); define it at the top of a module, or install cloudpickle"
             ) from error
     import cloudpickle  # pyright: ignore[reportMissingTypeStubs]
@@ -156,7 +156,7 @@ def dumps(value: object, what: str) -> bytes:
         return pickler.dumps(value, protocol=5)
     except Exception as error:
         raise InvalidType(
-            f"{what}: expected what can be pickled, to be sent to or from a worker process, "
+            f"{label}: expected what can be pickled, to be sent to or from a worker process, "
             f"got {shorten(value)} ({error})"
         ) from error
 

@@ -99,31 +99,31 @@ class ProcessVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
 
     # --- what is refused ---
 
-    def _check_open(self, what: str) -> None:
-        super()._check_open(what)
+    def _check_open(self, call: str) -> None:
+        super()._check_open(call)
         if self._home != os.getpid():
             raise ClosedEnvironment(
-                f"{what}: expected the process that made the batch, since its workers are there, got a fork of it; "
+                f"{call}: expected the process that made the batch, since its workers are there, got a fork of it; "
                 "make a new batch here"
             )
         if self._work.undrained:
             self._drain()
 
-    def _check_idle(self, what: str) -> None:
+    def _check_idle(self, call: str) -> None:
         """Lanes that were sent have to be received before the whole batch is asked for something."""
-        self._check_open(what)
+        self._check_open(call)
         if self._work.flying or self._ripe:
             busy = sorted(self._work.flying | self._ripe.keys())
-            raise OutOfTurn(f"{what}: expected no lanes under way, got {busy}; recv() them first")
+            raise OutOfTurn(f"{call}: expected no lanes under way, got {busy}; recv() them first")
 
-    def _check_steady(self, what: str, lanes: Lanes | None = None) -> None:
+    def _check_steady(self, call: str, lanes: Lanes | None = None) -> None:
         lost = self._work.lost_lanes if self._worker_options.on_failure == "raise" else []
         gone = [lane for lane in lost if lanes is None or lane in lanes]
         if gone:
             raise ResetNeeded(
-                f"{what}: expected lanes under way, got lanes {gone}, whose worker failed; reset() starts it anew"
+                f"{call}: expected lanes under way, got lanes {gone}, whose worker failed; reset() starts it anew"
             )
-        self._check_begun(what, lanes)
+        self._check_begun(call, lanes)
 
     def _drain(self) -> None:
         """After a call that was interrupted: wait for what is under way; which lanes have moved is not known."""

@@ -118,11 +118,11 @@ class ThreadVectorEnv(SerialVectorEnv[ObsT_co, ActT]):
             self._begun[:], self._interrupted = False, True
             self._gathered([(Lane.step, (), ())] * self.num_threads)
 
-    def _check_open(self, what: str) -> None:
-        super()._check_open(what)
+    def _check_open(self, call: str) -> None:
+        super()._check_open(call)
         if self._home != os.getpid():
             raise ClosedEnvironment(
-                f"{what}: expected the process that made the batch, since its threads are there, got a fork of it; "
+                f"{call}: expected the process that made the batch, since its threads are there, got a fork of it; "
                 "make a new batch here"
             )
         self._drain()

@@ -15,11 +15,11 @@ from ludus.vector.link import WorkerLink
 from ludus.vector.worker_options import WorkerOptions
 from ludus.vector.worker_pool import WorkerPool
 
-__all__ = ["Asked", "PoolWork"]
+__all__ = ["LaneRequests", "PoolWork"]
 
 Found = tuple[list[tuple[int, list[object]]], list[tuple[int, Info]], list[Failure]]
 """What lanes that made a step left for the batch: what shared memory does not hold, their infos, and failures."""
-Asked = dict[int, list[int]]
+LaneRequests = dict[int, list[int]]
 """For each worker, by its number, what it is to do: lanes, `ALL` of them, or those of the block's mask (`MASKED`)."""
 
 
@@ -29,7 +29,7 @@ class PoolWork:
     def __init__(self, pool: WorkerPool, block: SharedBlock, worker_options: WorkerOptions) -> None:
         self._pool, self._block, self._worker_options = pool, block, worker_options
         self._owner = [number for number, span in enumerate(pool.spans) for _ in range(*span)]
-        self.everything: Asked = {number: [ALL] for number in range(len(pool.spans))}
+        self.everything: LaneRequests = {number: [ALL] for number in range(len(pool.spans))}
         self.flying: set[int] = set()
         """The lanes that were sent and have not yet been gathered."""
         self.restarts = 0
@@ -44,9 +44,9 @@ class PoolWork:
         """The lanes whose worker is gone."""
         return [lane for link in self._pool.links if link.lost is not None for lane in link.lanes]
 
-    def by_worker(self, lanes: Iterable[int]) -> Asked:
+    def by_worker(self, lanes: Iterable[int]) -> LaneRequests:
         """Lanes, under the number of the worker that has them."""
-        found: Asked = {}
+        found: LaneRequests = {}
         for lane in lanes:
             found.setdefault(self._owner[lane], []).append(lane)
         return found
@@ -71,34 +71,34 @@ class PoolWork:
 
     # --- steps ---
 
-    def some(self, mask: npt.NDArray[np.bool_]) -> Asked:
+    def some(self, mask: npt.NDArray[np.bool_]) -> LaneRequests:
         """The workers that have lanes of the mask, which is in the block."""
         return {number: [MASKED] for number, (start, stop) in enumerate(self._pool.spans) if mask[start:stop].any()}
 
-    def step(self, asked: Asked | None = None) -> dict[int, Info]:
+    def step(self, requests: LaneRequests | None = None) -> dict[int, Info]:
         """Have every lane, or those asked, make its step; what fails is mended and done again, or raised."""
         infos: dict[int, Info] = {}
-        asked = self.everything if asked is None else asked
-        while asked:
+        requests = self.everything if requests is None else requests
+        while requests:
             self.undrained = True
-            links = self._ask(asked)
+            links = self._ask(requests)
             self._pool.wait(self._block, links.values())
             failures: list[Failure] = []
             for number, link in links.items():
                 if link.lost is None:
-                    self._take(link, asked[number], infos, failures)
+                    self._take(link, requests[number], infos, failures)
             self.undrained = False
-            lost = {number: asked[number] for number, link in links.items() if link.lost is not None}
+            lost = {number: requests[number] for number, link in links.items() if link.lost is not None}
             if not failures and not lost:
                 break
-            asked = self._mended(failures, lost)
+            requests = self._mended(failures, lost)
         return infos
 
-    def _ask(self, asked: Asked) -> dict[int, WorkerLink]:
-        links = {number: self._pool.links[number] for number in asked}
+    def _ask(self, requests: LaneRequests) -> dict[int, WorkerLink]:
+        links = {number: self._pool.links[number] for number in requests}
         for number, link in links.items():
             if link.lost is None:
-                for item in asked[number]:
+                for item in requests[number]:
                     link.work_queue.ask(item)
         return links
 
@@ -112,22 +112,22 @@ class PoolWork:
             link.taken += 1
 
     def _receive(self, found: Found, infos: dict[int, Info], failures: list[Failure]) -> None:
-        rests, told, failed = found
+        rests, received, failed = found
         for lane, rest in rests:
             self._block.observations.accept(lane, iter(rest))
-        infos.update(told)
+        infos.update(received)
         failures += failed
 
     # --- steps that are under way while the batch does something else ---
 
     def send(self, lanes: list[int]) -> None:
         """Have lanes make a step, some time."""
-        asked = self.by_worker(lanes)
-        gone: Asked = {number: [] for number in asked if self._pool.links[number].lost is not None}
+        requests = self.by_worker(lanes)
+        gone: LaneRequests = {number: [] for number in requests if self._pool.links[number].lost is not None}
         if gone:
             self._mended([], gone)
         self.flying.update(lanes)
-        self._ask(asked)
+        self._ask(requests)
 
     def gather(self, ripe: dict[int, Info]) -> None:
         """Wait for some of the lanes under way, and add those that have made their step to `ripe`, in that order."""
@@ -156,7 +156,7 @@ class PoolWork:
 
     def request(self, verb: str, arguments: Mapping[int, tuple[object, ...]]) -> list[Any]:
         """The answers of workers, by number; the first error is raised as it was in the worker."""
-        gone: Asked = {number: [] for number in arguments if self._pool.links[number].lost is not None}
+        gone: LaneRequests = {number: [] for number in arguments if self._pool.links[number].lost is not None}
         if gone:
             self._mended([], gone)
         found: list[Any] = []
@@ -188,21 +188,21 @@ class PoolWork:
         """Reset lanes; workers that were lost are started anew for it."""
         infos: dict[int, Info] = {}
         failures: list[Failure] = []
-        asked = self.by_worker(lanes)
-        while asked:
-            for number in asked:
+        requests = self.by_worker(lanes)
+        while requests:
+            for number in requests:
                 if self._pool.links[number].lost is not None:
                     self._renew(number)
-            arguments = {number: ({lane: seeds[lane] for lane in some}, options) for number, some in asked.items()}
-            answers = dict(zip(asked, self._exchanged("reset", arguments), strict=True))
+            arguments = {number: ({lane: seeds[lane] for lane in some}, options) for number, some in requests.items()}
+            answers = dict(zip(requests, self._exchanged("reset", arguments), strict=True))
             for _, answer in answers.values():
                 if answer is not None and not answer[0]:
                     raise error_of(answer[1], "a reset")
                 if answer is not None:
                     self._receive(answer[1], infos, failures)
-            asked = {number: asked[number] for number, (_, answer) in answers.items() if answer is None}
-            if asked:
-                self._count([], asked, "a reset")
+            requests = {number: requests[number] for number, (_, answer) in answers.items() if answer is None}
+            if requests:
+                self._count([], requests, "a reset")
         if failures:
             raise self._error(failures, {}, "a reset")
         return infos
@@ -220,7 +220,7 @@ class PoolWork:
 
     # --- what fails ---
 
-    def _mended(self, failures: list[Failure], lost: Asked) -> Asked:
+    def _mended(self, failures: list[Failure], lost: LaneRequests) -> LaneRequests:
         """Make anew what failed, if that is wanted: the next step tells of broken episodes. Gives what to ask again."""
         self._count(failures, lost, "a step")
         again = dict(lost)
@@ -234,12 +234,12 @@ class PoolWork:
             again.setdefault(self._owner[lane], []).append(lane)
         return again
 
-    def _count(self, failures: list[Failure], lost: Asked, expected: str) -> None:
+    def _count(self, failures: list[Failure], lost: LaneRequests, expected: str) -> None:
         """Count restarts, and raise where there are to be none or no more."""
-        wanted = self.restarts + len(failures) + len(lost)
-        if self._worker_options.on_failure == "raise" or wanted > self._worker_options.max_restarts:
+        restarts = self.restarts + len(failures) + len(lost)
+        if self._worker_options.on_failure == "raise" or restarts > self._worker_options.max_restarts:
             raise self._error(failures, lost, expected)
-        self.restarts = wanted
+        self.restarts = restarts
 
     def _renew(self, number: int) -> WorkerLink:
         link = self._pool.renew(self._block, number)
@@ -259,7 +259,7 @@ class PoolWork:
             seed = int(np.random.SeedSequence([seed, number, self.restarts]).generate_state(1, np.uint64)[0])
         return False, number, seed, (self._block.observations.read(lane), reason, outcome.value)
 
-    def _error(self, failures: list[Failure], lost: Asked, expected: str) -> BaseException:
+    def _error(self, failures: list[Failure], lost: LaneRequests, expected: str) -> BaseException:
         """The error of the first lane that failed, with a note of each other."""
         links = [self._pool.links[number] for number in lost]
         advice = "; its lanes are gone until reset()"

@@ -64,14 +64,14 @@ class Worker:
             self._makers = list(makers)
             for make in self._makers:
                 self._lanes.append(self._lane(make, self._start + len(self._lanes)))
-            word = pack([True, self._description()])
+            message = pack([True, self._description()])
         except ProgramGone:
             raise
         except BaseException as error:
             failed = min(len(self._lanes), len(self._makers) - 1)
             self._channel.send(pack([False, failure_of(error, self._start + max(0, failed))]))
             return False
-        self._channel.send(word)
+        self._channel.send(message)
         return True
 
     def _lane(self, make: Maker, place: int) -> Lane:

@@ -44,7 +44,7 @@ class WorkerPool:
         try:
             for span in spans:
                 self.links.append(self._started(span))
-            self.descriptions = [self._first_word(link) for link in self.links]
+            self.descriptions = [self._first_message(link) for link in self.links]
         except BaseException:
             self.end()
             raise
@@ -63,19 +63,19 @@ class WorkerPool:
                 raise InvalidType(f"{error}; or use context='fork', which sends nothing") from error
         return WorkerLink(self._worker_options, span, lanes)
 
-    def _first_word(self, link: WorkerLink) -> Any:
+    def _first_message(self, link: WorkerLink) -> Any:
         """What the worker says of its lanes when it has made them; raises what kept it from that."""
         timeout = None if self._worker_options.timeout is None else max(START_DEADLINE_S, self._worker_options.timeout)
         end = None if timeout is None else time.monotonic() + timeout
         while link.lost is None:
             try:
-                word = link.channel.receive(self._look)
+                message = link.channel.receive(self._look)
             except EOFError:
                 link.process.join(1.0)
                 link.lose(how_it_ended(link.process.exitcode))
                 break
-            if word is not None:
-                made, found = unpack(word)
+            if message is not None:
+                made, found = unpack(message)
                 if made:
                     return found
                 raise error_of(found, "an environment")
@@ -100,7 +100,7 @@ class WorkerPool:
         """Start a new worker in the place of one that was lost."""
         link = self._started(self.spans[number])
         try:
-            spaces = [one[1:] for one in self._first_word(link)[2]]
+            spaces = [one[1:] for one in self._first_message(link)[2]]
             if any(one != self.descriptions[0][2][0][1:] for one in spaces):
                 raise InvalidSpace(f"lanes {link.span}: expected the spaces of the worker that was lost, got {spaces}")
             block.work_queues[number].clear()
@@ -178,7 +178,7 @@ class WorkerPool:
 def _closing(block: SharedBlock, link: WorkerLink) -> list[Failure]:
     """The failures that a worker has left on its way out."""
     try:
-        word = None if link.process.exitcode is None else block.mailboxes.take(link.box, link.channel)
+        message = None if link.process.exitcode is None else block.mailboxes.take(link.box, link.channel)
     except EOFError:  # half of an answer that nobody waited for
         return []
-    return word[1] if is_list(word) and word[0] == "closing" else []
+    return message[1] if is_list(message) and message[0] == "closing" else []

@@ -71,8 +71,8 @@ class AtariLanes:
         """The lives of all lanes; of those that told nothing, what is known of them."""
         lives = np.asarray(self.owner.lives)
         if "lives" in info:
-            told: Array = np.asarray(info["lives"])
-            lives = np.where(np.asarray(info.get("_lives", True)), told, lives)
+            reported: Array = np.asarray(info["lives"])
+            lives = np.where(np.asarray(info.get("_lives", True)), reported, lives)
         elif self.owner.autoreset_mode is not SAME_STEP:
             return np.array([ale.lives() for ale in self.owner.ale])
         elif "lives" not in info.get("final_info", {}):
@@ -121,10 +121,10 @@ class AtariLanes:
     def _begun_again(self, over: Mask, observation: Array, more: Info, info: Info) -> tuple[Array, Info, Info]:
         """Begin lanes that ended while they did nothing, where the batch does not."""
         if self.owner.autoreset_mode is SAME_STEP:
-            told = {key: one for key, one in more.items() if key.removeprefix("_") not in FINAL}
-            return observation, told, info
-        observation, told = self._below.autoreset(over)
-        return observation, joined(info_of(more, ~over), told), info
+            fresh = {key: one for key, one in more.items() if key.removeprefix("_") not in FINAL}
+            return observation, fresh, info
+        observation, fresh = self._below.autoreset(over)
+        return observation, joined(info_of(more, ~over), fresh), info
 
     @property
     def _below(self) -> VectorEnv[Array, Any]:
@@ -186,8 +186,8 @@ class AtariLanes:
             info = owner.with_final(info, final) if final else info
             if cut.any():
                 last = [owner.shown(shown[lane]) for lane in np.flatnonzero(cut).tolist()]
-                observation, told = self._below.autoreset(cut)
-                info = add_final(info, cut, last, told)
+                observation, fresh = self._below.autoreset(cut)
+                info = add_final(info, cut, last, fresh)
             begun = terminated | truncated
         elif cut.any():
             owner.wait_for_reset(cut)
@@ -195,7 +195,7 @@ class AtariLanes:
             self.streams.begin(begun)
             final_info = {key: one for key, one in info.items() if key.removeprefix("_") in FINAL}
             own = {key: one for key, one in info.items() if key not in final_info}
-            observation, told = self._begin(begun, observation, info_of(own, begun))
-            info = joined(joined(info_of(own, ~begun), told), final_info)
+            observation, fresh = self._begin(begun, observation, info_of(own, begun))
+            info = joined(joined(info_of(own, ~begun), fresh), final_info)
             shown = np.where(expanded(begun, shown.ndim), self._screens(observation), shown)
         return Step(self._shown(shown), reward, terminated, truncated, info)

@@ -19,14 +19,14 @@ __all__ = ["DiscretizeAction", "DiscretizeObservation"]
 class Bins:
     """A finite box cut into `bins` equal parts along each of its numbers."""
 
-    def __init__(self, space: Space[object], bins: int | tuple[int, ...], what: str) -> None:
+    def __init__(self, space: Space[object], bins: int | tuple[int, ...], label: str) -> None:
         if not isinstance(space, Box) or not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
-            raise InvalidSpace(f"{what}: expected a finite Box, got {space!r}")
+            raise InvalidSpace(f"{label}: expected a finite Box, got {space!r}")
         self.low, self.high, self.shape, self.dtype = space.low.ravel(), space.high.ravel(), space.shape, space.dtype
         counts: list[object] = [bins] * self.low.size if isinstance(bins, int) else list(bins)
         if len(counts) != self.low.size or not all(isinstance(one, int | np.integer) and one > 0 for one in counts):
             raise InvalidArgument(
-                f"{what} bins: expected a positive integer, or {self.low.size} of them, got {shorten(bins)}"
+                f"{label} bins: expected a positive integer, or {self.low.size} of them, got {shorten(bins)}"
             )
         self.counts: Array = np.array(counts, dtype=np.int64)
         each = zip(self.low, self.high, self.counts.tolist(), strict=True)

@@ -47,6 +47,6 @@ class DictInfoToList(Transform[ObsT, ActT, ObsT, ActT]):
             values = self._split(column, whole=inner) if is_dict(column) else column
             has = info.get(f"_{key}", np.ones(self._lead, dtype=np.bool_))
             for lane in np.flatnonzero(has):
-                told = values[lane]
-                lanes[lane][key] = read_outcome(told, f"lane {lane} outcome") if key == OUTCOME and whole else told
+                value = values[lane]
+                lanes[lane][key] = read_outcome(value, f"lane {lane} outcome") if key == OUTCOME and whole else value
         return lanes

@@ -104,9 +104,9 @@ class PlayAgainst(Steered[ObsT, ActT, ObsT, ActT]):
     def _gained(self, info: Info) -> Array:
         """What the seat got from a step, in every lane that made one."""
         gained = np.zeros(self._lead)
-        for told in (info, info.get("final_info", {})):
-            if "rewards" in told:
-                gained = gained + np.where(told["_rewards"], told["rewards"][:, self.seat], 0.0)
+        for infos in (info, info.get("final_info", {})):
+            if "rewards" in infos:
+                gained = gained + np.where(infos["_rewards"], infos["rewards"][:, self.seat], 0.0)
         return gained
 
     def _info(self, before: Info, after: Info, moved: Mask) -> Info:

@@ -115,11 +115,11 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
 
     def _with_outcome(self, step: Step[ObsT]) -> Step[ObsT]:
         """The step with its outcome as one, or without what tells nothing; every end is looked at."""
-        told = read_outcome(step.info[OUTCOME], f"{self._name}.step info['outcome']")
-        if told is not None and not (step.terminated or step.truncated):
-            self._warn(f"step info['outcome']: expected none before the last step, got {told.value!r}")
+        outcome = read_outcome(step.info[OUTCOME], f"{self._name}.step info['outcome']")
+        if outcome is not None and not (step.terminated or step.truncated):
+            self._warn(f"step info['outcome']: expected none before the last step, got {outcome.value!r}")
         rest = {key: value for key, value in step.info.items() if key != OUTCOME}
-        return step._replace(info=rest if told is None else {**rest, OUTCOME: told})
+        return step._replace(info=rest if outcome is None else {**rest, OUTCOME: outcome})
 
     def _observe(self, where: str, observation: object) -> None:
         violations = self.observation_space.validate(observation, "observation")

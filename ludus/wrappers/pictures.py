@@ -19,11 +19,11 @@ from ludus.spaces.kinds import is_tuple
 __all__ = ["AddWhiteNoise", "HumanRendering", "ObstructView", "RecordVideo", "RenderCollection", "every_cube"]
 
 
-def _require_mode(env: AnyEnv, what: str, *refused: str) -> str:
+def _require_mode(env: AnyEnv, label: str, *refused: str) -> str:
     mode = env.render_mode
     if mode is None or mode in refused or mode.endswith("_list"):
         raise RenderError(
-            f"{what}: expected an environment that renders frames, got render_mode={mode!r}; "
+            f"{label}: expected an environment that renders frames, got render_mode={mode!r}; "
             'make it with render_mode="rgb_array"'
         )
     return mode

@@ -73,12 +73,12 @@ class RecordEpisodeStatistics(Transform[ObsT, ActT, ObsT, ActT]):
         over = step[2] | step[3]
         if not (over.any() if self._lead else over):
             return step
-        step = step._replace(info=self._told(step.info, over))
+        step = step._replace(info=self._with_statistics(step.info, over))
         if self._mode is AutoresetMode.SAME_STEP:
             self._start(over)
         return step
 
-    def _told(self, info: Info, over: Mask) -> Info:
+    def _with_statistics(self, info: Info, over: Mask) -> Info:
         if self._stats_key in info:
             raise InvalidArgument(
                 f"stats_key: expected a key that info has not, got {self._stats_key!r}; choose another"
@@ -93,11 +93,11 @@ class RecordEpisodeStatistics(Transform[ObsT, ActT, ObsT, ActT]):
         for lane in np.flatnonzero(over):
             self._keep(returns[lane], lengths[lane], took[lane])
         columns = {"r": returns, "l": lengths, "t": took}
-        told: dict[str, Array] = {
+        statistics: dict[str, Array] = {
             name: np.where(over, column, np.zeros_like(column)) for name, column in columns.items()
         }
-        told |= {f"_{name}": over.copy() for name in columns}
-        return {**info, self._stats_key: told, f"_{self._stats_key}": over.copy()}
+        statistics |= {f"_{name}": over.copy() for name in columns}
+        return {**info, self._stats_key: statistics, f"_{self._stats_key}": over.copy()}
 
     def _keep(self, total: float | Array, length: float | Array, seconds: float | Array) -> None:
         self.episode_count += 1

@@ -107,14 +107,14 @@ class Cutting(Steered[WrapObsT, WrapActT, ObsT, ActT]):
                 "reset them with options={'reset_mask': mask}"
             )
         left = self._cut & ~now
-        observation, told = below.autoreset(now)
+        observation, fresh = below.autoreset(now)
         self._cut = left if left.any() else None
         rest = ~now if stepped is None else stepped & ~now
         if not rest.any():
             none = np.zeros(self._lead, np.bool_)
-            return Step(observation, np.zeros(self._lead), none, none.copy(), told)
+            return Step(observation, np.zeros(self._lead), none, none.copy(), fresh)
         observation, reward, terminated, truncated, info = below.step_masked(action, rest)
-        return Step(observation, reward, terminated, truncated, joined(told, info))
+        return Step(observation, reward, terminated, truncated, joined(fresh, info))
 
     def cut(self, step: Step[ObsT], lanes: Mask) -> Step[ObsT]:
         """The step in which the episodes of these lanes end here; its flags say so already."""
@@ -123,8 +123,8 @@ class Cutting(Steered[WrapObsT, WrapActT, ObsT, ActT]):
             return step
         space = self.lane_observation_space
         last = [lane_of(space, step.observation, lane) for lane in np.flatnonzero(lanes).tolist()]
-        observation, told = self._batch_below.autoreset(lanes)
-        return step._replace(observation=observation, info=add_final(step.info, lanes, last, told))
+        observation, fresh = self._batch_below.autoreset(lanes)
+        return step._replace(observation=observation, info=add_final(step.info, lanes, last, fresh))
 
     def wait_for_reset(self, lanes: Mask) -> None:
         """Have lanes, whose episodes end here, begin with their next step, or be reset by the caller."""

@@ -85,11 +85,11 @@ class TimeLimit(Cutting[ObsT, ActT, ObsT, ActT]):
             return step
         self._due = int(self._begun_at.min()) + self._max_episode_steps
         cut = late & ~ended
-        info = self._told(step[4], late & ~step[2], cut)
+        info = self._with_outcome(step[4], late & ~step[2], cut)
         step = Step(step[0], step[1], step[2], step[3] | late, info)
         return self.cut(step, cut) if cut.any() else step
 
-    def _told(self, info: Info, late: Mask, cut: Mask) -> Info:
+    def _with_outcome(self, info: Info, late: Mask, cut: Mask) -> Info:
         """The infos with this outcome; of lanes that have begun anew below, in what is told of their last episode."""
         if self._mode is not SAME_STEP or "final_info" not in info:
             return add_outcome(info, Outcome.TIME_LIMIT, late)

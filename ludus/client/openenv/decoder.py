@@ -140,12 +140,12 @@ def _way(space: Space[Any], planner: "_Planner", more: tuple[str, ...]) -> Way:
 
     def read(text: Any) -> dict[str, Any]:
         found: Any = decode(text)
-        told = asdict(found.data)
-        seen = told["observation"]
+        fields = asdict(found.data)
+        seen = fields["observation"]
         extra = {name: one for name in more if (one := getattr(seen, name)) is not msgspec.UNSET}
         value = seen if finish is None else finish(seen)
-        told["observation"] = Decoded(value, lambda: read(text)["observation"], extra)
-        return told
+        fields["observation"] = Decoded(value, lambda: read(text)["observation"], extra)
+        return fields
 
     return read
 

@@ -174,13 +174,13 @@ class OpenEnvCodec(EnvCodec):
         self._observed = schema
         space.become(opened)
         self.decoder.restart()
-        told = [
+        problems = [
             *(str(one[0]) for one in wrong.values()),
             *(f"observation.{name}: expected it, got none" for name in absent),
         ]
         warnings.warn(
             f"{self.name}: its /schema says something else than it gives, and the observation space takes that now: "
-            f"{'; '.join(told)}",
+            f"{'; '.join(problems)}",
             stacklevel=2,
         )
         return True
@@ -225,13 +225,13 @@ class OpenEnvRequests:
         del kind
         if self.lost:
             raise SessionLost(f"{self.lost}; reset() opens another session")
-        asked: object = type(request)
+        request_type: object = type(request)
         answers: dict[object, Callable[[Any], Flow[Any]]] = {
             StepRequest: self._step,
             ResetRequest: self._reset,
             StateRequest: self._state,
         }
-        answer = answers.get(asked)
+        answer = answers.get(request_type)
         if answer is not None:
             try:
                 return (yield from answer(request))
@@ -244,7 +244,7 @@ class OpenEnvRequests:
             return ValueReply(self._seed)
         if isinstance(request, GetRequest | SetRequest):
             raise EnvError(f"{self.name}.{request.name}: {NO_ATTRIBUTES}")
-        error, message = LACKING.get(asked, (EnvError, "expected a server of Ludus, got one of OpenEnv"))
+        error, message = LACKING.get(request_type, (EnvError, "expected a server of Ludus, got one of OpenEnv"))
         raise error(f"{self.name}.{message}")
 
     def _reset(self, request: ResetRequest) -> Flow[ResetReply]:
@@ -330,7 +330,9 @@ def _info(reply: dict[str, Any]) -> Info:
     metadata = reply.get("metadata")
     if is_dict(metadata):
         info["metadata"] = metadata
-        told = metadata.get(OUTCOME)
-        if OUTCOME not in info and isinstance(told, str) and told in {*Outcome}:  # others mean something else by it
-            info[OUTCOME] = told
+        outcome = metadata.get(OUTCOME)
+        if (
+            OUTCOME not in info and isinstance(outcome, str) and outcome in {*Outcome}
+        ):  # others mean something else by it
+            info[OUTCOME] = outcome
     return info

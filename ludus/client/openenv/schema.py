@@ -244,8 +244,8 @@ class _Reader:
             return value
         several = schema.get("anyOf") or schema.get("oneOf")
         if is_list(several):
-            wanted = "array" if is_list(value) else "object"
-            kinds = [one for one in map(self._resolved, several) if is_dict(one) and one.get("type") == wanted]
+            expected = "array" if is_list(value) else "object"
+            kinds = [one for one in map(self._resolved, several) if is_dict(one) and one.get("type") == expected]
             return self.announced(value, kinds[0], path, more, depth - 1) if len(kinds) == 1 else value
         if is_list(value):
             items: Any = schema.get("items")

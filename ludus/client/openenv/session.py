@@ -165,18 +165,18 @@ class OpenEnvSession:
     def _failure(self, data: dict[str, Any]) -> LudusError:
         code, message = str(data.get("code")), clean(str(data.get("message")), 2000)
         detail = data.get("errors")
-        said = f"{self.name}: {message}{'' if not detail else f': {shorten(detail, 400)}'}"
+        text = f"{self.name}: {message}{'' if not detail else f': {shorten(detail, 400)}'}"
         if code == "CAPACITY_REACHED":
-            return marked(ServerBusy(said, retry_delay(data.get("retry_after"), BUSY_RETRY_S)), True)
+            return marked(ServerBusy(text, retry_delay(data.get("retry_after"), BUSY_RETRY_S)), True)
         if code == "SESSION_ERROR":
-            return marked(SessionLost(said), True)
+            return marked(SessionLost(text), True)
         if code == "VALIDATION_ERROR":
-            return marked(InvalidAction(said), False)
+            return marked(InvalidAction(text), False)
         if code in ("UNKNOWN_TYPE", "INVALID_JSON"):
-            return marked(InvalidArgument(said), False)
+            return marked(InvalidArgument(text), False)
         if code == "FACTORY_ERROR":
-            return marked(ServiceError(said), True)
-        return marked(EnvError(f"{said} ({clean(code, 60)})"), False)
+            return marked(ServiceError(text), True)
+        return marked(EnvError(f"{text} ({clean(code, 60)})"), False)
 
     # --- lost connections ---
 
@@ -250,5 +250,5 @@ def denied(status: int, body: Any, where: str) -> LudusError | None:
     """The error for a server that lets nobody in without a token."""
     if status not in (401, 403):
         return None
-    said = body.get("detail") if is_dict(body) else None
-    return AccessDenied(f"{where}: {clean(str(said), 300) if said else f'HTTP {status}'}; pass token=…")
+    detail = body.get("detail") if is_dict(body) else None
+    return AccessDenied(f"{where}: {clean(str(detail), 300) if detail else f'HTTP {status}'}; pass token=…")

@@ -66,10 +66,10 @@ def judge_inner_calls(func_ir: FunctionIR) -> None:
             made = _inner(func_ir, call.func)
             if made is None:
                 continue
-            wanted, left_out = made.code.co_argcount, made.code.co_argcount - len(call.args)
+            count, left_out = made.code.co_argcount, made.code.co_argcount - len(call.args)
             if call.kws or call.vararg or left_out not in (0, _default_count(func_ir, made)):
                 got = f"a call of {made.code.co_name}, defined inside a rule, with other than all arguments in order"
-                refuse(call.loc, got, f"its {wanted} arguments, or define it outside")
+                refuse(call.loc, got, f"its {count} arguments, or define it outside")
 
 
 def _inner(func_ir: FunctionIR, function: IRVar) -> IRExpr | None:

@@ -54,14 +54,14 @@ def _tried(rules: Rules, params: object, action: object) -> Sample:
         )
     _check_state(rules, rules.step, found[0])
     if rules.inform is not None:
-        told: object = rules.inform(state, params)
-        if is_dict(told):
-            _check_fields(rules.inform, tuple(told.values()), tuple(told))
-        elif is_tuple(told) and hasattr(told, "_fields"):
-            _check_fields(rules.inform, told, getattr(told, "_fields", ()))
+        info: object = rules.inform(state, params)
+        if is_dict(info):
+            _check_fields(rules.inform, tuple(info.values()), tuple(info))
+        elif is_tuple(info) and hasattr(info, "_fields"):
+            _check_fields(rules.inform, info, getattr(info, "_fields", ()))
         else:
             raise KernelError(
-                f"{_at(rules.inform)}: expected a NamedTuple or a dictionary from inform, got {shorten(told)}; "
+                f"{_at(rules.inform)}: expected a NamedTuple or a dictionary from inform, got {shorten(info)}; "
                 "define `class Info(NamedTuple)` and return Info(…)"
             )
     return Sample(state, found, options)

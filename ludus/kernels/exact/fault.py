@@ -25,12 +25,12 @@ def numbered(arguments: tuple[object, ...], memory: bytes) -> tuple[object, ...]
     ('cell', 3)
     """
     codes = str(arguments[-1]).removeprefix(NUMBERS)
-    told = iter(struct.unpack(f"={codes.replace(WRITTEN, '').replace(BOOLEAN, INTEGER)}", memory))
-    found = (one if code == WRITTEN else next(told) for code, one in zip(codes, arguments[:-1], strict=True))
-    return _told((*found, arguments[-1]))
+    numbers = iter(struct.unpack(f"={codes.replace(WRITTEN, '').replace(BOOLEAN, INTEGER)}", memory))
+    found = (one if code == WRITTEN else next(numbers) for code, one in zip(codes, arguments[:-1], strict=True))
+    return _plain_arguments((*found, arguments[-1]))
 
 
-def _told(arguments: tuple[object, ...]) -> tuple[object, ...]:
+def _plain_arguments(arguments: tuple[object, ...]) -> tuple[object, ...]:
     """The arguments as the interpreter would tell them: without our own, and with bools that came as words."""
     if not arguments or not isinstance(arguments[-1], str) or not arguments[-1].startswith(NUMBERS):
         return arguments
@@ -50,7 +50,7 @@ def fault_of(error: Exception, lane: int | None = None, step: int = 0) -> Except
     >>> fault_of(ZeroDivisionError("division by zero"), 3, 17)
     ZeroDivisionError('lane 3, step 17: division by zero; the batch has to be reset')
     """
-    error.args = _told(error.args)
+    error.args = _plain_arguments(error.args)
     where = next((f" at {place_of(file, line)}" for file, line in _places(error)), "")
     if lane is None:
         return type(error)(f"{error}{where}")

@@ -121,85 +121,85 @@ class Follower:
     # --- what an assignment gives ---
 
     def _value(self, value: object, target: IRVar) -> Finding:
-        wanted = self.kind(target)
+        expected = self.kind(target)
         if isinstance(value, ir.Var):
-            return self._as(value, wanted)
+            return self._as(value, expected)
         if isinstance(value, ir.Arg):
             return self.flow.arguments.get(self.key, {}).get(value.index)
         if not isinstance(value, ir.Expr):
             return None
         named: Callable[[IRExpr, NumbaType], Finding] | None = getattr(self, f"_{value.op}", None)
         if named is not None:
-            return named(value, wanted)
+            return named(value, expected)
         if value.op in SAME:
             return self._elements(value.value) if value.op == "getiter" else self.of(value.value)
-        return self._unknown(list(value.list_vars()), wanted)
+        return self._unknown(list(value.list_vars()), expected)
 
-    def _cast(self, expr: IRExpr, wanted: NumbaType) -> Finding:
-        return self._as(expr.value, wanted)
+    def _cast(self, expr: IRExpr, expected: NumbaType) -> Finding:
+        return self._as(expr.value, expected)
 
-    def _phi(self, expr: IRExpr, wanted: NumbaType) -> Finding:
+    def _phi(self, expr: IRExpr, expected: NumbaType) -> Finding:
         found = None
         for one in expr.incoming_values:
             if isinstance(one, ir.Var):
-                found = joined(found, self._as(one, wanted))
+                found = joined(found, self._as(one, expected))
         return found
 
-    def _build_tuple(self, expr: IRExpr, wanted: NumbaType) -> Finding:
-        del wanted
+    def _build_tuple(self, expr: IRExpr, expected: NumbaType) -> Finding:
+        del expected
         return shortened(tuple(self.of(one) for one in expr.items))
 
-    def _build_list(self, expr: IRExpr, wanted: NumbaType) -> Finding:
+    def _build_list(self, expr: IRExpr, expected: NumbaType) -> Finding:
         found = None
         for one in expr.items:
-            found = joined(found, self._as(one, _element(wanted)))
+            found = joined(found, self._as(one, _element(expected)))
         return found
 
-    def _getattr(self, expr: IRExpr, wanted: NumbaType) -> Finding:
-        del wanted
+    def _getattr(self, expr: IRExpr, expected: NumbaType) -> Finding:
+        del expected
         kind, found = self.kind(expr.value), self.of(expr.value)
         fields = getattr(kind, "fields", ())
         return found[fields.index(expr.attr)] if isinstance(found, tuple) and expr.attr in fields else None
 
-    def _static_getitem(self, expr: IRExpr, wanted: NumbaType) -> Finding:
+    def _static_getitem(self, expr: IRExpr, expected: NumbaType) -> Finding:
         kind, found = self.kind(expr.value), self.of(expr.value)
         if isinstance(kind, types.BaseTuple) and isinstance(expr.index, int):
             return found[expr.index] if isinstance(found, tuple) else None
-        return self._item(expr, wanted)
+        return self._item(expr, expected)
 
-    def _getitem(self, expr: IRExpr, wanted: NumbaType) -> Finding:
-        return self._item(expr, wanted)
+    def _getitem(self, expr: IRExpr, expected: NumbaType) -> Finding:
+        return self._item(expr, expected)
 
-    def _typed_getitem(self, expr: IRExpr, wanted: NumbaType) -> Finding:
-        return self._item(expr, wanted)
+    def _typed_getitem(self, expr: IRExpr, expected: NumbaType) -> Finding:
+        return self._item(expr, expected)
 
-    def _item(self, expr: IRExpr, wanted: NumbaType) -> Finding:
+    def _item(self, expr: IRExpr, expected: NumbaType) -> Finding:
         kind = self.kind(expr.value)
         if isinstance(kind, types.Array | types.CPointer):  # of the loop's: a column of the state
-            return None if self.typed.rule or wanted != types.float64 else self.flow.columns.get(expr.value.name)
+            return None if self.typed.rule or expected != types.float64 else self.flow.columns.get(expr.value.name)
         if isinstance(kind, types.List):
             return self.of(expr.value)
-        return self._unknown([expr.value], wanted)
+        return self._unknown([expr.value], expected)
 
-    def _pair_second(self, expr: IRExpr, wanted: NumbaType) -> Finding:
-        del expr, wanted
+    def _pair_second(self, expr: IRExpr, expected: NumbaType) -> Finding:
+        del expr, expected
 
-    def _unary(self, expr: IRExpr, wanted: NumbaType) -> Finding:
+    def _unary(self, expr: IRExpr, expected: NumbaType) -> Finding:
         found = self.of(expr.value)
-        if wanted != types.float64 or not isinstance(found, Whole):
+        if expected != types.float64 or not isinstance(found, Whole):
             return None
         return Whole(None if found.values is None else frozenset(-one for one in found.values), found.place)
 
-    def _binop(self, expr: IRExpr, wanted: NumbaType) -> Finding:
-        return self._number_of(expr.fn, [expr.lhs, expr.rhs], wanted)
+    def _binop(self, expr: IRExpr, expected: NumbaType) -> Finding:
+        return self._number_of(expr.fn, [expr.lhs, expr.rhs], expected)
 
-    def _inplace_binop(self, expr: IRExpr, wanted: NumbaType) -> Finding:
-        return self._number_of(expr.immutable_fn, [expr.lhs, expr.rhs], wanted)
+    def _inplace_binop(self, expr: IRExpr, expected: NumbaType) -> Finding:
+        return self._number_of(expr.immutable_fn, [expr.lhs, expr.rhs], expected)
 
-    def _number_of(self, key: object, args: list[IRVar], wanted: NumbaType) -> Finding:
+    def _number_of(self, key: object, args: list[IRVar], expected: NumbaType) -> Finding:
         """An integer of integers; whatever meets a float is one."""
         whole = self.whole(args)
-        return None if key not in KEEPS or wanted != types.float64 or whole is None else Whole(None, whole.place)
+        return None if key not in KEEPS or expected != types.float64 or whole is None else Whole(None, whole.place)
 
     def whole(self, args: list[IRVar]) -> Whole | None:
         """Where every one of some numbers may be an integer, one of those that compiled code has as floats."""
@@ -214,38 +214,38 @@ class Follower:
 
     # --- calls ---
 
-    def _call(self, expr: IRExpr, wanted: NumbaType) -> Finding:
+    def _call(self, expr: IRExpr, expected: NumbaType) -> Finding:
         called = self.typed.typemap[expr.func.name]
         args = [*expr.args, *(one for _, one in expr.kws)]
         if isinstance(called, types.Dispatcher):
-            return self._of_rule(called, expr, args, wanted)
+            return self._of_rule(called, expr, args, expected)
         if isinstance(called, types.NamedTupleClass):
-            return self._record(called, expr, wanted)
+            return self._record(called, expr, expected)
         if isinstance(called, types.BoundFunction):
             self._method(expr, args)
         key = getattr(called, "typing_key", called)
         if not self.typed.rule:
             self._store(key, args)
         if key in (min, max):
-            return self._extreme(args, wanted)
+            return self._extreme(args, expected)
         if key is abs or key is power:
-            whole = self.whole(args) if wanted == types.float64 else None
+            whole = self.whole(args) if expected == types.float64 else None
             return None if whole is None else Whole(None, whole.place)
         if key in (zip, enumerate):
             found = [self._elements(one) for one in args]
             return shortened((None, found[0]) if key is enumerate else tuple(found))
         if isinstance(called, types.NumberClass) or key is REPLACED[float]:
             # In a rule it says that a float is meant; in the loop it only lays out what the rule gave.
-            return None if self.typed.rule else self._as(args[0], wanted)
+            return None if self.typed.rule else self._as(args[0], expected)
         if isinstance(named(key), np.ufunc) or getattr(key, "__module__", "") == "math":
             return None
-        return self._unknown(args, wanted)
+        return self._unknown(args, expected)
 
-    def _of_rule(self, called: types.Dispatcher, expr: IRExpr, args: list[IRVar], wanted: NumbaType) -> Finding:
+    def _of_rule(self, called: types.Dispatcher, expr: IRExpr, args: list[IRVar], expected: NumbaType) -> Finding:
         key = called.dispatcher.py_func, tuple(self.typed.calltypes[expr].args)
         callee = self.flow.functions.get(key)
         if callee is None:
-            return self._unknown(args, wanted)
+            return self._unknown(args, expected)
         table = self.flow.arguments.setdefault(key, {})
         names = list(callee.func_ir.arg_names)
         for place, one in enumerate(expr.args):
@@ -254,19 +254,19 @@ class Follower:
             self.flow.learn(table, names.index(name), self.of(one))
         return self.flow.returned.get(key)
 
-    def _record(self, called: types.NamedTupleClass, expr: IRExpr, wanted: NumbaType) -> Finding:
+    def _record(self, called: types.NamedTupleClass, expr: IRExpr, expected: NumbaType) -> Finding:
         fields = called.instance_class._fields
         found: dict[str, IRVar] = dict(zip(fields, expr.args, strict=False)) | dict(expr.kws)
-        pairs = zip(fields, parts(wanted), strict=True)
+        pairs = zip(fields, parts(expected), strict=True)
         return shortened(tuple(self._as(found[name], kind) if name in found else None for name, kind in pairs))
 
-    def _extreme(self, args: list[IRVar], wanted: NumbaType) -> Finding:
-        if wanted != types.float64:
+    def _extreme(self, args: list[IRVar], expected: NumbaType) -> Finding:
+        if expected != types.float64:
             return None
         found = None
         for one in args:
             row = isinstance(self.kind(one), types.BaseTuple | types.List)
-            found = joined(found, self._elements(one) if row else self._as(one, wanted))
+            found = joined(found, self._elements(one) if row else self._as(one, expected))
         return found
 
     def _method(self, expr: IRExpr, args: list[IRVar]) -> None:
@@ -304,9 +304,9 @@ class Follower:
             every = joined(every, one)
         return every
 
-    def _unknown(self, args: list[IRVar], wanted: NumbaType) -> Finding:
+    def _unknown(self, args: list[IRVar], expected: NumbaType) -> Finding:
         first = next((one for arg in args for one in wholes(self.of(arg))), None)
-        return None if first is None else spread(wanted, first)
+        return None if first is None else spread(expected, first)
 
 
 def _element(row: NumbaType) -> NumbaType:

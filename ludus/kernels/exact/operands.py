@@ -186,11 +186,11 @@ class _Judge:
         given = [self.typemap[one.name] for one in (expr.lhs, expr.rhs)]
         return any(isinstance(one, types.IntegerLiteral) and abs(one.literal_value) < EXACT_FLOAT32 for one in given)
 
-    def _refuse_mixed(self, a: NumbaType, b: NumbaType, what: str) -> None:
+    def _refuse_mixed(self, a: NumbaType, b: NumbaType, operation: str) -> None:
         narrow = [one for one in (a, b) if one not in (types.int64, types.float64, types.boolean)]
         kind = narrow[0] if narrow else a
         cure = "float(x)" if isinstance(kind, types.Float) else "int(x)"
-        got = f"{what} of {a} and {b}, which Python's numbers and NumPy's promote differently"
+        got = f"{operation} of {a} and {b}, which Python's numbers and NumPy's promote differently"
         refuse(self.loc, got, f"{cure} around the {kind}")
 
     def _judge_number(self, kind: NumbaType, op: object) -> None:

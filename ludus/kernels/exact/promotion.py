@@ -104,10 +104,10 @@ class _Judge(Follower):
             return [item for one in made.items for item in self._items(one)]
         return [var]
 
-    def _refuse(self, what: str, var: IRVar, whole: Whole) -> None:
+    def _refuse(self, use: str, var: IRVar, whole: Whole) -> None:
         place = place_of(whole.place.filename, whole.place.line)
         where = "" if _ours(whole.place.filename) or whole.place.line == self.loc.line else f" (from {place})"
-        got = f"{what} {self._name(var)}, an integer in one case{where} and a float in another"
+        got = f"{use} {self._name(var)}, an integer in one case{where} and a float in another"
         refuse(self.loc, got, "a float in both: 0.0 for 0")
 
     def _name(self, var: IRVar) -> str:

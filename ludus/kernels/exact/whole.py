@@ -55,21 +55,21 @@ def joined(a: Finding, b: Finding) -> Finding:
 
 
 def promoted(
-    found: Finding, given: NumbaType, wanted: NumbaType, place: IRLocation, value: int | None = None
+    found: Finding, given: NumbaType, expected: NumbaType, place: IRLocation, value: int | None = None
 ) -> Finding:
     """What is known of a value of one type once it is one of another; `value` is the integer, where it is written.
 
     >>> promoted(None, types.int64, types.float64, "here", 0)
     Whole(values=frozenset({0}), place='here')
     """
-    given, wanted = types.unliteral(given), types.unliteral(wanted)
-    if isinstance(wanted, types.BaseTuple) and isinstance(given, types.BaseTuple):
-        kinds = list(zip(parts(given), parts(wanted), strict=False))
+    given, expected = types.unliteral(given), types.unliteral(expected)
+    if isinstance(expected, types.BaseTuple) and isinstance(given, types.BaseTuple):
+        kinds = list(zip(parts(given), parts(expected), strict=False))
         known = found if isinstance(found, tuple) else (found,) * len(kinds)
         return shortened(tuple(promoted(one, *pair, place) for one, pair in zip(known, kinds, strict=False)))
-    if isinstance(wanted, types.List) and isinstance(given, types.List):
-        return promoted(found, given.dtype, wanted.dtype, place)
-    if wanted == types.float64 and isinstance(given, types.Integer | types.Boolean):
+    if isinstance(expected, types.List) and isinstance(given, types.List):
+        return promoted(found, given.dtype, expected.dtype, place)
+    if expected == types.float64 and isinstance(given, types.Integer | types.Boolean):
         return Whole(None if value is None else frozenset([value]), place)
     return found
 

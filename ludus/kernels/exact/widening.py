@@ -85,9 +85,9 @@ class _Judge:
             return
         key = named(getattr(called, "typing_key", None))
         if key is np.where and len(expr.args) == 3:
-            wanted: NumbaType = self.calltypes[expr].return_type
+            expected: NumbaType = self.calltypes[expr].return_type
             for one in expr.args[1:]:
-                self._judge(one, getattr(wanted, "dtype", wanted), cure="np.{}(…) for the other")
+                self._judge(one, getattr(expected, "dtype", expected), cure="np.{}(…) for the other")
         elif key in CHOICES and len(expr.args) > 1:
             for one in expr.args:
                 self._judge(one, types.unliteral(self.calltypes[expr].return_type))
@@ -101,8 +101,8 @@ class _Judge:
         whole = isinstance(self._kind(value), types.List) and not isinstance(row.dtype, types.List)
         self._judge(value, row if whole else row.dtype)
 
-    def _judge(self, var: IRVar, wanted: NumbaType, target: IRVar | None = None, cure: str = "") -> None:
-        for given, other in _pairs(self._kind(var), types.unliteral(wanted)):
+    def _judge(self, var: IRVar, expected: NumbaType, target: IRVar | None = None, cure: str = "") -> None:
+        for given, other in _pairs(self._kind(var), types.unliteral(expected)):
             if given != other and _is_loose(given) and not self._written(var):
                 names = [one.name.partition(".")[0] for one in (var, target) if one is not None]
                 name = next((one for one in names if not one.startswith("$")), "a value")
@@ -148,15 +148,15 @@ class _Judge:
         return types.unliteral(self.typemap[var.name])
 
 
-def _pairs(given: NumbaType, wanted: NumbaType) -> Iterator[tuple[NumbaType, NumbaType]]:
+def _pairs(given: NumbaType, expected: NumbaType) -> Iterator[tuple[NumbaType, NumbaType]]:
     """The numbers of a type beside those of the type that is made of it."""
-    if isinstance(given, types.BaseTuple) and isinstance(wanted, types.BaseTuple):
-        for one, other in zip(given.types, wanted.types, strict=False):
+    if isinstance(given, types.BaseTuple) and isinstance(expected, types.BaseTuple):
+        for one, other in zip(given.types, expected.types, strict=False):
             yield from _pairs(types.unliteral(one), types.unliteral(other))
-    elif isinstance(given, types.List) and isinstance(wanted, types.List):
-        yield from _pairs(given.dtype, wanted.dtype)
-    elif isinstance(wanted, types.Number | types.Boolean):
-        yield getattr(given, "dtype", given), wanted
+    elif isinstance(given, types.List) and isinstance(expected, types.List):
+        yield from _pairs(given.dtype, expected.dtype)
+    elif isinstance(expected, types.Number | types.Boolean):
+        yield getattr(given, "dtype", given), expected
 
 
 def _is_loose(kind: NumbaType) -> bool:

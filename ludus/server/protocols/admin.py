@@ -56,9 +56,9 @@ class Admin:
             if body is None:
                 silent.append(number)
             else:
-                told = msgspec.json.decode(body)
-                rows += told["sessions"]
-                stuck += told["stuck"]
+                reply = msgspec.json.decode(body)
+                rows += reply["sessions"]
+                stuck += reply["stuck"]
         rows.sort(key=lambda one: one["opened"])
         workers = 1 if self.peers is None else len(self.peers.paths)
         return _json({"sessions": rows, "workers": workers, "silent": silent, "stuck": stuck})
@@ -94,8 +94,8 @@ class Admin:
         if self.peers is None or request.query_params.get(HERE):
             return []
         kept = [one for one in request.scope["headers"] if one[0] in (b"authorization", b"host")]
-        asked = [self._other(number, f"{request.url.path}?{HERE}=1".encode(), kept) for number in self.peers.others]
-        return list(await asyncio.gather(*asked))
+        requests = [self._other(number, f"{request.url.path}?{HERE}=1".encode(), kept) for number in self.peers.others]
+        return list(await asyncio.gather(*requests))
 
     async def _other(self, number: int, target: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[int, bytes | None]:
         if self.peers is None:
@@ -122,7 +122,7 @@ def _answering(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
         try:
             return await answer(request)
         except LudusError as error:
-            told = {"detail": str(error), "kind": type(error).__name__, "infrastructure": is_infrastructure(error)}
-            return _json(told, status_of(error))
+            body = {"detail": str(error), "kind": type(error).__name__, "infrastructure": is_infrastructure(error)}
+            return _json(body, status_of(error))
 
     return answering

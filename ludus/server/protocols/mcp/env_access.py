@@ -18,12 +18,12 @@ from ludus.server.session import Session
 from ludus.spaces.kinds import is_dict
 from ludus.tools import Call, Tool, action_of
 
-__all__ = ["AskedCall", "EnvAccess", "asked_tool"]
+__all__ = ["ToolRequest", "EnvAccess", "tool_request"]
 
 NO_TOOLS = "Environment does not support MCP"
 
 
-class AskedCall(NamedTuple):
+class ToolRequest(NamedTuple):
     """A tool and its arguments, as they came."""
 
     tool: str
@@ -86,23 +86,23 @@ class EnvAccess(NamedTuple):
         """Begin an episode where none has begun; what it began with, or None where it is under way already."""
         return await session.call(_begin, long=True)
 
-    async def check(self, asked: AskedCall, session: Session | None, *, unknown: int) -> None:
+    async def check(self, call: ToolRequest, session: Session | None, *, unknown: int) -> None:
         """A Refusal where the environment has no such tool; `unknown` is its code, in which the protocols differ."""
         self.principal.need("step", "call a tool")
         served = self.served
         known = served.agent_tools() if session else await asyncio.to_thread(served.agent_tools)
         if not known:
             raise RpcError(INTERNAL, NO_TOOLS)
-        if asked.tool not in known:
-            raise RpcError(unknown, f"Unknown tool: {shorten(asked.tool)}")
+        if call.tool not in known:
+            raise RpcError(unknown, f"Unknown tool: {shorten(call.tool)}")
 
-    async def call(self, session: Session, asked: AskedCall, progress: Progress | None = None) -> CallResult:
+    async def call(self, session: Session, call: ToolRequest, progress: Progress | None = None) -> CallResult:
         """Call a tool, which is one step of the episode."""
         if session.hosted is None or session.hosted.episode_id is None:
             await self.begin(session)
         start, metrics = monotonic(), self.server.metrics
         try:
-            return await session.call(partial(_step, self.served.agent_tools(), asked, progress))
+            return await session.call(partial(_step, self.served.agent_tools(), call, progress))
         except Exception as error:
             metrics.count("errors", env=self.served.name, kind=type(error).__name__)
             raise
@@ -110,17 +110,17 @@ class EnvAccess(NamedTuple):
             metrics.step(self.served.name, monotonic() - start)
 
 
-def asked_tool(params: Mapping[str, object]) -> AskedCall:
+def tool_request(params: Mapping[str, object]) -> ToolRequest:
     """The tool and the arguments that a request names."""
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(name, str) or not name:
         raise RpcError(INVALID_PARAMS, f"Missing 'name' in params: expected that of a tool, got {shorten(name)}")
     if arguments is not None and not is_dict(arguments):
         raise RpcError(INVALID_PARAMS, f"arguments: expected an object, got {shorten(arguments)}")
-    return AskedCall(name, arguments or {})
+    return ToolRequest(name, arguments or {})
 
 
-def _step(tools: dict[str, Tool], asked: AskedCall, progress: Progress | None, hosted: EnvHost) -> CallResult:
+def _step(tools: dict[str, Tool], call: ToolRequest, progress: Progress | None, hosted: EnvHost) -> CallResult:
     if hosted.batched:
         raise InvalidArgument("tools/call: expected a session of one environment, got one of a batch")
     if hosted.done:
@@ -128,7 +128,7 @@ def _step(tools: dict[str, Tool], asked: AskedCall, progress: Progress | None, h
             f"the episode is over, after {hosted.step_count} steps; begin anew, with the method ludus/reset or in "
             "another session"
         )
-    action = action_of(hosted.action_space, tools, Call(asked.tool, asked.arguments))
+    action = action_of(hosted.action_space, tools, Call(call.tool, call.arguments))
     with reporting(progress):
         return answer_of(hosted.space, hosted.step(action))
 

@@ -77,11 +77,11 @@ def _read(hosted: EnvHost, entries: list[dict[str, object]], params: Mapping[str
     if entry is None:
         raise RpcError(NOT_FOUND, f"Resource not found: {shorten(uri)}", data={"uri": uri})
     found = _called(hosted, "read_resource", uri)
-    told: dict[str, object] = {"uri": uri, "mimeType": entry.get("mimeType", _mime_type(found))}
+    content: dict[str, object] = {"uri": uri, "mimeType": entry.get("mimeType", _mime_type(found))}
     if isinstance(found, bytes):
-        return {"contents": [told | {"blob": b64encode(found).decode()}]}
+        return {"contents": [content | {"blob": b64encode(found).decode()}]}
     text = found if isinstance(found, str) else msgspec.json.encode(shown(found, "resource")).decode()
-    return {"contents": [told | {"text": text}]}
+    return {"contents": [content | {"text": text}]}
 
 
 def _mime_type(found: object) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from ludus.errors import ServerBusy, shorten
 from ludus.server.access import Principal
-from ludus.server.protocols.mcp.env_access import NO_TOOLS, EnvAccess, asked_tool
+from ludus.server.protocols.mcp.env_access import NO_TOOLS, EnvAccess, tool_request
 from ludus.server.protocols.mcp.results import CallResult, openenv_call
 from ludus.server.protocols.mcp.rpc import (
     INTERNAL,
@@ -36,12 +36,12 @@ async def answer_rpc(
     """
     number = None
     try:
-        asked = request_of(request)
-        number = asked.id
-        method = METHODS.get(asked.method)
+        rpc_request = request_of(request)
+        number = rpc_request.id
+        method = METHODS.get(rpc_request.method)
         if method is None:
-            raise RpcError(NO_METHOD, f"Method not found: {shorten(asked.method)}")
-        return replied(number, await method(EnvAccess(server, served, principal), session, asked.params))
+            raise RpcError(NO_METHOD, f"Method not found: {shorten(rpc_request.method)}")
+        return replied(number, await method(EnvAccess(server, served, principal), session, rpc_request.params))
     except Exception as error:
         return refused(number, error_of(error, trace=principal.may("run")))
 
@@ -77,14 +77,14 @@ async def _tools(access: EnvAccess, session: Session | None, params: Params) -> 
 
 
 async def _call(access: EnvAccess, session: Session | None, params: Params) -> dict[str, object]:
-    asked = asked_tool(params)
+    call = tool_request(params)
     named = _named(access, session, params)
-    await access.check(asked, named, unknown=INTERNAL)
+    await access.check(call, named, unknown=INTERNAL)
     if named is not None:
-        return _told(await access.call(named, asked))
+        return _result(await access.call(named, call))
     own = await access.open()
     try:
-        return _told(await access.call(own, asked))
+        return _result(await access.call(own, call))
     finally:
         await access.close(own)
 
@@ -110,7 +110,7 @@ def _named(access: EnvAccess, session: Session | None, params: Params) -> Sessio
     return session or (access.find(params["session_id"]) if params.get("session_id") else None)
 
 
-def _told(answer: CallResult) -> dict[str, object]:
+def _result(answer: CallResult) -> dict[str, object]:
     """The result; OpenEnv's clients know the error of a tool as an error of the request."""
     if answer.error:
         lost = answer.meta.get("infrastructure_failure")

@@ -29,7 +29,7 @@ __all__ = [
 
 MAX_JSON_CHARS = 65_536
 TOOL_FIELDS = ToolOutcome.__struct_fields__
-TOLD = (OUTCOME, FACTS, REWARD_COMPONENTS)
+META_KEYS = (OUTCOME, FACTS, REWARD_COMPONENTS)
 """What `_meta` says of a step beside its reward and flags, where the environment tells it."""
 plain_info = Shown(models=False).write
 
@@ -77,7 +77,7 @@ def answer_of(space: Space[object], outcome: HostStep) -> CallResult:
         "terminated": bool(outcome.terminated),
         "truncated": bool(outcome.truncated),
     }
-    meta |= {name: plain_info(outcome.info[name], name) for name in TOLD if name in outcome.info}
+    meta |= {name: plain_info(outcome.info[name], name) for name in META_KEYS if name in outcome.info}
     if outcome.infrastructure:
         cut = outcome.info.get(CUT)
         reason: object = cut.get("reason") if is_dict(cut) else None

@@ -144,8 +144,8 @@ def _written(reply: McpReply, request: Request) -> Response:
 
 def _json(status: int, message: object, headers: dict[str, str] | None = None) -> Response:
     error: object = message.get("error") if is_dict(message) else None
-    told: object = error.get("data") if is_dict(error) else None
-    after: object = told.get("retry_after") if is_dict(told) else None
+    data: object = error.get("data") if is_dict(error) else None
+    after: object = data.get("retry_after") if is_dict(data) else None
     if status == 503 and isinstance(after, int | float):
         headers = {**(headers or {}), "retry-after": str(max(1, round(after)))}
     return Response(msgspec.json.encode(message), status, headers, JSON)

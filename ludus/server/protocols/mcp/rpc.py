@@ -133,9 +133,9 @@ def error_of(error: Exception, *, trace: bool = False) -> RpcError:
     """An exception as an error of JSON-RPC: what kind it was, and whether a trainer should leave the episode out."""
     if isinstance(error, RpcError):
         return error
-    told, lost = error_reply(error, trace=trace), is_infrastructure(error)
+    reply, lost = error_reply(error, trace=trace), is_infrastructure(error)
     code = next((code for kind, code in CODES if isinstance(error, kind)), SERVER if lost else INTERNAL)
-    data: dict[str, object] = {"kind": told.kind, "infrastructure_failure": lost}
-    data |= {"trace": told.trace} if told.trace else {}
+    data: dict[str, object] = {"kind": reply.kind, "infrastructure_failure": lost}
+    data |= {"trace": reply.trace} if reply.trace else {}
     data |= {"retry_after": error.retry_after} if isinstance(error, ServerBusy) else {}
-    return RpcError(code, told.message or told.kind, status=status_of(error), data=data)
+    return RpcError(code, reply.message or reply.kind, status=status_of(error), data=data)

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 
 from ludus.errors import shorten
 from ludus.server.protocols.mcp.calls import CallGivenUp, CallsUnderWay, Send
-from ludus.server.protocols.mcp.env_access import AskedCall, EnvAccess, asked_tool
+from ludus.server.protocols.mcp.env_access import EnvAccess, ToolRequest, tool_request
 from ludus.server.protocols.mcp.material import MATERIAL, capabilities, material
 from ludus.server.protocols.mcp.results import McpCallResult, ToolEntry, mcp_text
 from ludus.server.protocols.mcp.rpc import (
@@ -73,12 +73,12 @@ class Stateless(NamedTuple):
         """The reply to a message."""
         number = None
         try:
-            asked = request_of(data)
-            number = asked.id
+            request = request_of(data)
+            number = request.id
             if number is None:
                 return McpReply(202)  # a notification, of which this revision has none that would be for us
-            self._check(asked)
-            return McpReply(200, replied(number, {**COMPLETE, **await self._result(asked)}))
+            self._check(request)
+            return McpReply(200, replied(number, {**COMPLETE, **await self._result(request)}))
         except CallGivenUp:
             return McpReply(202)
         except Exception as error:
@@ -86,24 +86,24 @@ class Stateless(NamedTuple):
             status = refusal.status if refusal.status in STATUSES else 200
             return McpReply(status, refused(number, refusal))
 
-    def _check(self, asked: RpcRequest) -> None:
+    def _check(self, request: RpcRequest) -> None:
         """The envelope is whole, and the headers say what the body says."""
-        given = asked.params.get("_meta")
+        given = request.params.get("_meta")
         meta: dict[str, object] = given if is_dict(given) else {}
         missing = [key for key in (VERSION, CAPABILITIES) if key not in meta]
         if missing:
             raise RpcError(INVALID_PARAMS, f"_meta: expected {' and '.join(missing)}, got none", status=400)
         version = meta[VERSION]
         if self.headers is not None:
-            told = {PROTOCOL: version, METHOD: asked.method}
-            if asked.method == "tools/call" and NAME in self.headers:
-                told[NAME] = asked.params.get("name")
-            for header, wanted in told.items():
+            expected = {PROTOCOL: version, METHOD: request.method}
+            if request.method == "tools/call" and NAME in self.headers:
+                expected[NAME] = request.params.get("name")
+            for header, value in expected.items():
                 came = self.headers.get(header)
-                if came != wanted:
-                    said = f"{header}: expected {shorten(wanted)}, as the body says, got {shorten(came)}"
-                    raise RpcError(HEADER_MISMATCH, said, status=400)
-        if version != REVISION or (asked.method == "server/discover" and not self.joined):
+                if came != value:
+                    message = f"{header}: expected {shorten(value)}, as the body says, got {shorten(came)}"
+                    raise RpcError(HEADER_MISMATCH, message, status=400)
+        if version != REVISION or (request.method == "server/discover" and not self.joined):
             raise RpcError(
                 UNSUPPORTED_VERSION,
                 f"Unsupported protocol version: expected one of {', '.join(VERSIONS)}, whose initialize opens a "
@@ -112,18 +112,18 @@ class Stateless(NamedTuple):
                 data={"supported": list(VERSIONS), "requested": str(version)[:64]},
             )
 
-    async def _result(self, asked: RpcRequest) -> Mapping[str, object]:
-        if asked.method == "server/discover":
+    async def _result(self, request: RpcRequest) -> Mapping[str, object]:
+        if request.method == "server/discover":
             return {**await self._discovered(), **UNCACHED}
-        if asked.method == "tools/list":
+        if request.method == "tools/list":
             return {"tools": await self._tools(), **UNCACHED}
-        if asked.method == "tools/call":
-            return await self._call(asked)
-        if asked.method in MATERIAL:
-            return {**await self._material(asked), **UNCACHED}
-        if asked.method == "ludus/reset":
-            return await self.access.reset(self._session(asked.params.get(SESSION_ID)), asked.params)
-        raise RpcError(NO_METHOD, f"Method not found: {shorten(asked.method)}", status=404)
+        if request.method == "tools/call":
+            return await self._call(request)
+        if request.method in MATERIAL:
+            return {**await self._material(request), **UNCACHED}
+        if request.method == "ludus/reset":
+            return await self.access.reset(self._session(request.params.get(SESSION_ID)), request.params)
+        raise RpcError(NO_METHOD, f"Method not found: {shorten(request.method)}", status=404)
 
     async def _discovered(self) -> dict[str, object]:
         session = self._session(None)
@@ -139,12 +139,12 @@ class Stateless(NamedTuple):
         entries = await self.access.tools()
         return entries if self.joined else [_with_handle(one) for one in entries]
 
-    async def _material(self, asked: RpcRequest) -> dict[str, object]:
+    async def _material(self, request: RpcRequest) -> dict[str, object]:
         """Resources and prompts, of the session that is named, or of one for this request alone."""
-        named = self.joined or asked.params.get(SESSION_ID)
+        named = self.joined or request.params.get(SESSION_ID)
         session = await self.access.open() if named is None else self._session(named)
         try:
-            return await material(self.access, session, asked.method, asked.params)
+            return await material(self.access, session, request.method, request.params)
         finally:
             if named is None:
                 await self.access.close(session)
@@ -152,11 +152,11 @@ class Stateless(NamedTuple):
     async def _call(self, request: RpcRequest) -> McpCallResult:
         if self.joined:
             return await called(self.access, self._session(None), request, self.calls, self.send)
-        asked = asked_tool(request.params)
-        arguments = dict(asked.arguments)
+        call = tool_request(request.params)
+        arguments = dict(call.arguments)
         named = arguments.pop(SESSION_ID, None)
         bare = request._replace(params={**request.params, "arguments": arguments})
-        await self.access.check(AskedCall(asked.tool, arguments), None, unknown=INVALID_PARAMS)
+        await self.access.check(ToolRequest(call.tool, arguments), None, unknown=INVALID_PARAMS)
         session = await self.access.open() if named is None else self._session(named)
         try:
             found = await called(self.access, session, bare, self.calls, self.send)

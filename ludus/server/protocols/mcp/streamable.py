@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 from ludus.core.progress import Progress
 from ludus.errors import CodecError, InvalidValue, ResetNeeded, shorten
 from ludus.server.protocols.mcp.calls import CallGivenUp, CallsUnderWay, Send, cancelled_request
-from ludus.server.protocols.mcp.env_access import AskedCall, EnvAccess, asked_tool
+from ludus.server.protocols.mcp.env_access import EnvAccess, ToolRequest, tool_request
 from ludus.server.protocols.mcp.material import MATERIAL, capabilities, material
 from ludus.server.protocols.mcp.results import CallResult, McpCallResult, mcp_result
 from ludus.server.protocols.mcp.rpc import (
@@ -112,34 +112,34 @@ class Streamable(NamedTuple):
         if is_dict(data) and "method" not in data and ("result" in data or "error" in data):
             return McpReply(202)  # an answer, though nothing was asked
         try:
-            asked = request_of(data)
+            request = request_of(data)
         except RpcError as refusal:
             return McpReply(refusal.status, refused(None, refusal))
-        if asked.id is None:
+        if request.id is None:
             self._heed(data)
             return McpReply(202)
         try:
-            if asked.method == "initialize" and alone:
-                return await self._initialize(asked)
-            return McpReply(200, replied(asked.id, await self._result(asked)))
+            if request.method == "initialize" and alone:
+                return await self._initialize(request)
+            return McpReply(200, replied(request.id, await self._result(request)))
         except CallGivenUp:
             return McpReply(202)
         except Exception as error:
             refusal = error_of(error, trace=self.access.principal.may("run"))
             status = refusal.status if refusal.status in STATUSES else 200
-            return McpReply(status, refused(asked.id, refusal))
+            return McpReply(status, refused(request.id, refusal))
 
-    async def _initialize(self, asked: RpcRequest) -> McpReply:
-        wanted = asked.params.get("protocolVersion")
+    async def _initialize(self, request: RpcRequest) -> McpReply:
+        version = request.params.get("protocolVersion")
         session = await self.access.open(self.joined)
         first = await self._begun(session)
         result = {
-            "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[0],
+            "protocolVersion": version if version in VERSIONS else VERSIONS[0],
             "capabilities": {"tools": {"listChanged": False}, **await capabilities(session)},
             "serverInfo": {"name": "ludus", "title": self.access.served.name, "version": __version__},
             "instructions": instructions(self.access, first),
         }
-        return McpReply(200, replied(asked.id, result), session.id)
+        return McpReply(200, replied(request.id, result), session.id)
 
     async def _begun(self, session: Session) -> CallResult | None:
         try:
@@ -149,19 +149,19 @@ class Streamable(NamedTuple):
                 await self.access.close(session)
             raise
 
-    async def _result(self, asked: RpcRequest) -> Mapping[str, object]:
-        if asked.method == "ping":
+    async def _result(self, request: RpcRequest) -> Mapping[str, object]:
+        if request.method == "ping":
             return {}
         session = self._session()
-        if asked.method == "tools/list":
+        if request.method == "tools/list":
             return {"tools": await self.access.tools(session)}
-        if asked.method == "tools/call":
-            return await called(self.access, session, asked, self.calls, self.send)
-        if asked.method in MATERIAL:
-            return await material(self.access, session, asked.method, asked.params)
-        if asked.method == "ludus/reset":
-            return await self.access.reset(session, asked.params)
-        raise RpcError(NO_METHOD, f"Method not found: {shorten(asked.method)}")
+        if request.method == "tools/call":
+            return await called(self.access, session, request, self.calls, self.send)
+        if request.method in MATERIAL:
+            return await material(self.access, session, request.method, request.params)
+        if request.method == "ludus/reset":
+            return await self.access.reset(session, request.params)
+        raise RpcError(NO_METHOD, f"Method not found: {shorten(request.method)}")
 
     def _heed(self, data: object) -> None:
         """A notification: the only one that says anything to us is that a request is given up."""
@@ -193,11 +193,11 @@ async def called(
     access: EnvAccess, session: Session, request: RpcRequest, calls: CallsUnderWay | None, send: Send | None
 ) -> McpCallResult:
     """What a call gives, which can be cancelled meanwhile, and whose progress is told where the request asks for it."""
-    asked = asked_tool(request.params)
+    call = tool_request(request.params)
     if calls is None:
-        return await call_result(access, session, asked)
+        return await call_result(access, session, call)
     key, token = (session.id, request.id), progress_token(request.params)
-    return await calls.carry_out(key, token, send, lambda progress: call_result(access, session, asked, progress))
+    return await calls.carry_out(key, token, send, lambda progress: call_result(access, session, call, progress))
 
 
 def progress_token(params: object) -> int | str | None:
@@ -208,12 +208,12 @@ def progress_token(params: object) -> int | str | None:
 
 
 async def call_result(
-    access: EnvAccess, session: Session, asked: AskedCall, progress: Progress | None = None
+    access: EnvAccess, session: Session, call: ToolRequest, progress: Progress | None = None
 ) -> McpCallResult:
     """What a call gives. What the model can mend (its arguments, the end of an episode) is a result that it reads."""
-    await access.check(asked, session, unknown=INVALID_PARAMS)
+    await access.check(call, session, unknown=INVALID_PARAMS)
     try:
-        return mcp_result(await access.call(session, asked, progress))
+        return mcp_result(await access.call(session, call, progress))
     except (ResetNeeded, InvalidValue, CodecError) as error:
         over = isinstance(error, ResetNeeded)
         return mcp_result(CallResult(str(error), None, str(error), {"reward": None, "done": over}))

@@ -28,14 +28,14 @@ class About:
         self._schemas: Schemas | None = None
         self._turn = asyncio.Lock()
 
-    async def health(self, asked: HttpRequest) -> HttpReply:
+    async def health(self, request: HttpRequest) -> HttpReply:
         """Whether the server answers; asked without a token too."""
-        del asked
+        del request
         return json_reply(self.endpoint.server.sessions.health())
 
-    async def metadata(self, asked: HttpRequest) -> HttpReply:
+    async def metadata(self, request: HttpRequest) -> HttpReply:
         """What the environment is called, and what its author says of it."""
-        asked.principal.need("read", "metadata")
+        request.principal.need("read", "metadata")
         return json_reply(await self._metadata())
 
     async def _metadata(self) -> dict[str, Any]:
@@ -50,9 +50,9 @@ class About:
             "documentation_url": None,
         }
 
-    async def schema(self, asked: HttpRequest) -> HttpReply:
+    async def schema(self, request: HttpRequest) -> HttpReply:
         """The JSON schemas of action, observation and state."""
-        asked.principal.need("read", "schema")
+        request.principal.need("read", "schema")
         found, form = await self.schemas(), await self.endpoint.form()
         return json_reply({**found._asdict(), "reset_observation": form.reset_schema()})
 
@@ -67,24 +67,24 @@ class About:
                 self._schemas = Schemas(form.action_schema(), form.answer_schema(), state)
         return self._schemas
 
-    async def openapi(self, asked: HttpRequest) -> HttpReply:
+    async def openapi(self, request: HttpRequest) -> HttpReply:
         """The OpenAPI document."""
-        asked.principal.need("read", "openapi.json")
-        return json_reply(await self._document(asked))
+        request.principal.need("read", "openapi.json")
+        return json_reply(await self._document(request))
 
-    async def _document(self, asked: HttpRequest) -> dict[str, Any]:
-        about, root = await self._metadata(), asked.scope.get("root_path", "")
+    async def _document(self, request: HttpRequest) -> dict[str, Any]:
+        about, root = await self._metadata(), request.scope.get("root_path", "")
         episodes = self.endpoint.server.config.mode != "production"
         return document(about, await self.schemas(), root, self.endpoint.names(root), episodes=episodes)
 
-    async def docs(self, asked: HttpRequest) -> HttpReply:
+    async def docs(self, request: HttpRequest) -> HttpReply:
         """The document as a page."""
-        asked.principal.need("read", "docs")
-        return HttpReply(200, page(await self._document(asked)).encode(), HTML)
+        request.principal.need("read", "docs")
+        return HttpReply(200, page(await self._document(request)).encode(), HTML)
 
-    async def style(self, asked: HttpRequest) -> HttpReply:
+    async def style(self, request: HttpRequest) -> HttpReply:
         """How the page looks."""
-        del asked
+        del request
         return HttpReply(200, STYLE.encode(), CSS)
 
 

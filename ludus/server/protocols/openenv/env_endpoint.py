@@ -15,12 +15,12 @@ from ludus.server.session import Session
 from ludus.spaces.kinds import is_dict
 from ludus.spaces.shown import shown
 
-__all__ = ["EnvEndpoint", "ResetAsked"]
+__all__ = ["EnvEndpoint", "EpisodeRequest"]
 
 NO_EPISODE: dict[str, Any] = {"episode_id": None, "step_count": 0}
 
 
-class ResetAsked(NamedTuple):
+class EpisodeRequest(NamedTuple):
     """What a reset asks for. All that is no seed and no name of the episode is an option of the environment's."""
 
     seed: Any
@@ -28,7 +28,7 @@ class ResetAsked(NamedTuple):
     options: dict[str, Any] | None
 
     @classmethod
-    def read(cls, data: dict[str, Any]) -> "ResetAsked":
+    def read(cls, data: dict[str, Any]) -> "EpisodeRequest":
         """Out of the data of a message. Options stand beside the seed, or together under `options`."""
         others = {name: one for name, one in data.items() if name not in ("seed", "episode_id", "options")}
         together: Any = data.get("options") or {}
@@ -58,8 +58,8 @@ class EnvEndpoint:
 
     async def open(self, principal: Principal, *, patience: float | None = None) -> Session:
         """A session of its own, for whoever may run one; waits for a place as the config says, or for `patience`."""
-        asked, given = (await self.form()).arguments, self.served.arguments
-        arguments = {name: one for name, one in asked.items() if name not in given}
+        announced, given = (await self.form()).arguments, self.served.arguments
+        arguments = {name: one for name, one in announced.items() if name not in given}
         return await self.server.sessions.open(self.served.name, principal, arguments=arguments, patience=patience)
 
     def find(self, id: str) -> Session | None:
@@ -69,17 +69,17 @@ class EnvEndpoint:
 
     def names(self, root: str) -> list[str]:
         """The environments on offer under a path: all of the server's, or under `/env/NAME` that one."""
-        mine = self.served.name
-        return [mine] if root.endswith(f"/env/{mine}") else list(self.server.offered)
+        own = self.served.name
+        return [own] if root.endswith(f"/env/{own}") else list(self.server.offered)
 
     # --- the episode ---
 
     async def reset(self, session: Session, data: dict[str, Any], *, full: bool) -> bytes:
         """Begin an episode; `full` envelopes say `metadata` even if there is none."""
-        asked, form = ResetAsked.read(data), await self.form()
+        request, form = EpisodeRequest.read(data), await self.form()
 
         def work(hosted: EnvHost) -> bytes:
-            outcome = hosted.reset(seed=asked.seed, options=asked.options, episode_id=asked.episode_id)
+            outcome = hosted.reset(seed=request.seed, options=request.options, episode_id=request.episode_id)
             return to_json(envelope(form.began(outcome), form.as_authored(outcome), session.id, full))
 
         return await session.call(work, long=True)
@@ -94,11 +94,11 @@ class EnvEndpoint:
             return to_json(envelope(reading.answer, HostStep(None, None, False, False, {}), session.id, full))
 
         def work(hosted: EnvHost) -> bytes:
-            asked = form.reread(data, hosted) if reading is None else reading
+            parsed = form.reread(data, hosted) if reading is None else reading
             if begins and hosted.episode_id is None:
                 hosted.reset()
-            outcome = hosted.step(asked.action)
-            return to_json(envelope(form.observed(asked, outcome), form.as_authored(outcome), session.id, full))
+            outcome = hosted.step(parsed.action)
+            return to_json(envelope(form.observed(parsed, outcome), form.as_authored(outcome), session.id, full))
 
         reply = await session.call(work, seconds)
         self.server.metrics.step(self.served.name, monotonic() - begin)

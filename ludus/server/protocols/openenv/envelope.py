@@ -19,8 +19,8 @@ _plain_info = Shown(models=False).write
 def envelope(observation: dict[str, Any], outcome: HostStep, id: str, full: bool) -> dict[str, Any]:
     """An observation in its JSON form with all that is told beside it; `full` ones say `metadata` even if it is none.
 
-    >>> told = envelope({"value": 1}, HostStep(1, 0.5, False, True, {"odds": float("inf")}), "s", full=False)
-    >>> told["reward"], told["done"], told["info"]
+    >>> reply = envelope({"value": 1}, HostStep(1, 0.5, False, True, {"odds": float("inf")}), "s", full=False)
+    >>> reply["reward"], reply["done"], reply["info"]
     (0.5, True, {'odds': 'Infinity'})
     """
     given, reward = outcome.info, outcome.reward

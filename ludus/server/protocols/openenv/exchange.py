@@ -110,12 +110,12 @@ def json_reply(data: Any, status: int = 200) -> HttpReply:
 
 def failure(error: BaseException) -> HttpReply:
     """An error as a reply: `detail` as stock clients read it, and what kind of failure it is."""
-    told = error_reply(error)
+    reply = error_reply(error)
     status = 413 if isinstance(error, TooLarge) else 504 if isinstance(error, LimitExceeded) else status_of(error)
-    detail: Any = told.message
+    detail: Any = reply.message
     if status == 422:
-        detail = [{"type": told.kind, "loc": ["body"], "msg": told.message}]
-    shown: dict[str, Any] = {"detail": detail, "kind": told.kind, "infrastructure_failure": told.infrastructure}
+        detail = [{"type": reply.kind, "loc": ["body"], "msg": reply.message}]
+    shown: dict[str, Any] = {"detail": detail, "kind": reply.kind, "infrastructure_failure": reply.infrastructure}
     if not isinstance(error, ServerBusy):
         return json_reply(shown, status)
     after = max(1, round(error.retry_after))

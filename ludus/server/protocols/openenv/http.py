@@ -30,12 +30,12 @@ class Episodes:
         self._kept: WeakKeyDictionary[Session, tuple[str, asyncio.Future[bytes]]] = WeakKeyDictionary()
         self._unclaimed: dict[str, Session] = {}
 
-    async def reset(self, asked: HttpRequest) -> HttpReply:
+    async def reset(self, request: HttpRequest) -> HttpReply:
         """Begin an episode in the session that is named, or in a new one."""
-        asked.principal.need("run", "reset")
-        data = asked.data()
-        session = self._named(asked, data)
-        new, session = session is None, session or await self.endpoint.open(asked.principal)
+        request.principal.need("run", "reset")
+        data = request.data()
+        session = self._named(request, data)
+        new, session = session is None, session or await self.endpoint.open(request.principal)
         data.pop("session_id", None)
         self._kept.pop(session, None)  # another episode may count its requests anew
         try:
@@ -44,28 +44,28 @@ class Episodes:
             if new:
                 await self.sessions.close(session, "it could not be reset")
             raise
-        return HttpReply(200, body, (JSON, *remembering(asked.scope, session.id)))
+        return HttpReply(200, body, (JSON, *remembering(request.scope, session.id)))
 
-    async def step(self, asked: HttpRequest) -> HttpReply:
+    async def step(self, request: HttpRequest) -> HttpReply:
         """Advance the episode. A repeated `request_id` gets the reply that the first one got, and no second step."""
-        asked.principal.need("step", "step")
-        data = asked.data()
+        request.principal.need("step", "step")
+        data = request.data()
         if "action" not in data or not data.keys() <= set(STEP_KEYS):
             raise InvalidArgument(f"step: expected 'action', and at most {listing(STEP_KEYS)}, got {listing(data)}")
-        session = self._named(asked, data)
-        seconds, request = _seconds(data.get("timeout_s")), _request_id(data.get("request_id"))
-        begins = asked.principal.may("run")
+        session = self._named(request, data)
+        seconds, request_id = _seconds(data.get("timeout_s")), _request_id(data.get("request_id"))
+        begins = request.principal.may("run")
         if session is None:
-            return await self._first_step(asked, data["action"], seconds)
+            return await self._first_step(request, data["action"], seconds)
         step = self.endpoint.step(session, data["action"], seconds, full=True, begins=begins)
-        return HttpReply(200, await (step if request is None else self._once(session, request, step)))
+        return HttpReply(200, await (step if request_id is None else self._once(session, request_id, step)))
 
-    async def _first_step(self, asked: HttpRequest, action: Any, seconds: float | None) -> HttpReply:
+    async def _first_step(self, request: HttpRequest, action: Any, seconds: float | None) -> HttpReply:
         """A step that names no session begins an episode of its own, unseeded, as OpenEnv's server has it.
 
         That one closes it at once. Here it can be gone on with, until others like it need its place.
         """
-        if not asked.principal.may("run"):
+        if not request.principal.may("run"):
             raise Sessionless(
                 "step: expected a session, got none; POST /reset first, and send back its cookie, or its X-Session-Id"
             )
@@ -73,14 +73,14 @@ class Episodes:
         if not form.has_own_model:
             form.read(action)  # what is no action takes no place
         await self._evict_oldest()
-        session = await self.endpoint.open(asked.principal)
+        session = await self.endpoint.open(request.principal)
         self._unclaimed[session.id] = session
         try:
             body = await self.endpoint.step(session, action, seconds, full=True, begins=True)
         except BaseException:
             await self.sessions.close(session, "its first step failed")
             raise
-        return HttpReply(200, body, (JSON, *remembering(asked.scope, session.id)))
+        return HttpReply(200, body, (JSON, *remembering(request.scope, session.id)))
 
     async def _evict_oldest(self) -> None:
         """Close the oldest sessions that were left behind, so that one more is within bounds."""
@@ -90,9 +90,9 @@ class Episodes:
             if session.connection is None:
                 await self.sessions.close(session, "nobody went on with it")
 
-    def _named(self, asked: HttpRequest, data: dict[str, Any]) -> Session | None:
+    def _named(self, request: HttpRequest, data: dict[str, Any]) -> Session | None:
         """The session that a request means, which from then on is somebody's."""
-        session = named(self.endpoint, asked, data)
+        session = named(self.endpoint, request, data)
         if session is not None:
             self._unclaimed.pop(session.id, None)
         return session
@@ -111,21 +111,21 @@ class Episodes:
                 del self._kept[session]
             raise
 
-    async def state(self, asked: HttpRequest) -> HttpReply:
+    async def state(self, request: HttpRequest) -> HttpReply:
         """The state of the episode; private fields for whoever may run it."""
-        asked.principal.need("step", "state")
-        session = self._named(asked, {})
+        request.principal.need("step", "state")
+        session = self._named(request, {})
         if session is None:
             return json_reply(await self.endpoint.first_state())
-        return HttpReply(200, await self.endpoint.state(session, private=asked.principal.may("run")))
+        return HttpReply(200, await self.endpoint.state(session, private=request.principal.may("run")))
 
-    async def close(self, asked: HttpRequest) -> HttpReply:
+    async def close(self, request: HttpRequest) -> HttpReply:
         """End the session."""
-        asked.principal.need("run", "close")
-        session = self._named(asked, asked.data())
+        request.principal.need("run", "close")
+        session = self._named(request, request.data())
         if session is not None:
             await self.sessions.close(session)
-        return HttpReply(200, to_json({"closed": session is not None}), (JSON, *forgetting(asked.scope)))
+        return HttpReply(200, to_json({"closed": session is not None}), (JSON, *forgetting(request.scope)))
 
 
 def _seconds(given: Any) -> float | None:

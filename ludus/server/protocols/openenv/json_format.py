@@ -80,9 +80,9 @@ class JsonFormat:
     @property
     def arguments(self) -> dict[str, Any]:
         """With which the environment wants to be made for OpenEnv's clients; limits and pictures are not its to say."""
-        asked: Any = self.description.metadata.get(ARGUMENTS)
+        arguments: Any = self.description.metadata.get(ARGUMENTS)
         kept = (*LIMITS, "render_mode")
-        return {name: one for name, one in asked.items() if name not in kept} if is_dict(asked) else {}
+        return {name: one for name, one in arguments.items() if name not in kept} if is_dict(arguments) else {}
 
     # --- actions ---
 

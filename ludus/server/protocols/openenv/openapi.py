@@ -57,8 +57,8 @@ def _operation(
 ) -> Schema:
     errors = {"default": {"description": "What went wrong, and what to do.", "content": _json(_ref("Error"))}}
     found = {"summary": summary, "responses": {"200": {"description": "Done.", "content": _json(reply)}, **errors}}
-    asked = {} if body is None else {"requestBody": {"required": needed, "content": _json(body)}}
-    return {**found, **asked, **({"parameters": list(parameters)} if parameters else {})}
+    request_body = {} if body is None else {"requestBody": {"required": needed, "content": _json(body)}}
+    return {**found, **request_body, **({"parameters": list(parameters)} if parameters else {})}
 
 
 SESSION = {
@@ -125,7 +125,7 @@ def _tasks(names: list[str]) -> Schema:
     split = {"split": SPLIT}
     many: Schema = {"tasks": {"type": "array"}}
     one: Schema = {"task": {}}
-    asked: dict[str, tuple[str, Schema, Schema]] = {
+    questions: dict[str, tuple[str, Schema, Schema]] = {
         "tasks": ("All tasks of a split.", split, _object({**many, "env_name": TEXT})),
         "num_tasks": ("How many tasks a split has.", split, _object({"num_tasks": PLACE})),
         "task": ("One task of a split.", {**split, "index": PLACE}, _object(one)),
@@ -133,7 +133,7 @@ def _tasks(names: list[str]) -> Schema:
     }
     posts = {
         f"/{{env}}/{name}": {"post": _operation(text, reply, body=_object(body), needed=True, parameters=[env])}
-        for name, (text, body, reply) in asked.items()
+        for name, (text, body, reply) in questions.items()
     }
     splits = _operation("The parts that tasks come in.", {"type": "array"}, parameters=[env])
     return {"/{env}/splits": {"get": splits}, **posts}

@@ -46,8 +46,8 @@ def _written(frame: Frame) -> bytes:
     height, width, _ = frame.shape
     text = np.empty((height, width * PIXEL.itemsize + 2), np.uint8)
     pixels = text[:, 1:-1].view(PIXEL)
-    for number, (color, words) in enumerate((("red", FIRST), ("green", NEXT), ("blue", NEXT))):
-        pixels[color] = words.take(frame[:, :, number])
+    for number, (color, digits) in enumerate((("red", FIRST), ("green", NEXT), ("blue", NEXT))):
+        pixels[color] = digits.take(frame[:, :, number])
     pixels["end"] = END
     text[:, 0], text[:, -2], text[:, -1] = ord("["), ord("]"), ord(",")
     text[-1, -1] = ord("]")

@@ -17,12 +17,12 @@ HEADER = b"x-session-id"
 MAX_SESSION_ID_CHARS = 200
 
 
-def named(endpoint: EnvEndpoint, asked: HttpRequest, data: dict[str, Any]) -> Session | None:
+def named(endpoint: EnvEndpoint, request: HttpRequest, data: dict[str, Any]) -> Session | None:
     """The session that a request means; None where it names none.
 
     What it names by header, address or body has to be there, or it is SessionLost; a cookie may be old.
     """
-    order = named_outright(asked.scope) or data.get("session_id") or ""
+    order = named_outright(request.scope) or data.get("session_id") or ""
     if not isinstance(order, str) or len(order) > MAX_SESSION_ID_CHARS:
         raise InvalidArgument(
             f"session_id: expected text of at most {MAX_SESSION_ID_CHARS} characters, got {shorten(order)}"
@@ -33,7 +33,8 @@ def named(endpoint: EnvEndpoint, asked: HttpRequest, data: dict[str, Any]) -> Se
             raise SessionLost(f"session {order[:8]}…: expected one of {endpoint.served.name}, got one of another kind")
         return session
     return next(
-        (one for one in (_reminded(endpoint, name) for name in named_by_cookies(asked.scope)) if one is not None), None
+        (one for one in (_reminded(endpoint, name) for name in named_by_cookies(request.scope)) if one is not None),
+        None,
     )
 
 

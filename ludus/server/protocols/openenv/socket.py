@@ -217,8 +217,8 @@ def _reply(kind: str, data: bytes) -> bytes:
 
 
 def _error(error: BaseException, code: str, **more: Any) -> bytes:
-    told = error_reply(error)
-    data = {"message": told.message, "code": code, "kind": told.kind, "infrastructure_failure": told.infrastructure}
+    reply = error_reply(error)
+    data = {"message": reply.message, "code": code, "kind": reply.kind, "infrastructure_failure": reply.infrastructure}
     return _reply("error", to_json({**data, **more}))
 
 

@@ -19,11 +19,11 @@ Shape = Callable[[Any, str], object]
 SPLIT_TYPES = ("train", "validation", "test")
 
 
-def _split(told: object) -> object:
+def _split(split: object) -> object:
     """A split as OpenEnv's clients read it; what an author says of one beyond its name is left as it is."""
-    if is_dict(told):
-        return told
-    name = str(told)
+    if is_dict(split):
+        return split
+    name = str(split)
     return {"name": name, "type": name if name in SPLIT_TYPES else "validation"}
 
 
@@ -66,22 +66,22 @@ class Tasks:
     def __init__(self, endpoint: EnvEndpoint) -> None:
         self.endpoint, self.server = endpoint, endpoint.server
 
-    async def environments(self, asked: HttpRequest) -> HttpReply:
+    async def environments(self, request: HttpRequest) -> HttpReply:
         """The names that the other routes take."""
-        asked.principal.need("read", "list_environments")
-        return json_reply(self.endpoint.names(asked.scope.get("root_path", "")))
+        request.principal.need("read", "list_environments")
+        return json_reply(self.endpoint.names(request.scope.get("root_path", "")))
 
     def answers(self, question: Question) -> Answer:
         """What answers one of the questions."""
-        return lambda asked: self._answer(asked, question)
+        return lambda request: self._answer(request, question)
 
-    async def _answer(self, asked: HttpRequest, question: Question) -> HttpReply:
-        asked.principal.need("run", "tasks")
-        name, names = asked.scope["path_params"]["env"], self.endpoint.names(asked.scope.get("root_path", ""))
+    async def _answer(self, request: HttpRequest, question: Question) -> HttpReply:
+        request.principal.need("run", "tasks")
+        name, names = request.scope["path_params"]["env"], self.endpoint.names(request.scope.get("root_path", ""))
         if name not in names:
             return json_reply({"detail": f"env: expected one of {listing(names)}, got {shorten(name)}"}, 404)
-        arguments = _arguments(asked.data(), question.keys)
-        session = await self.server.sessions.open(name, asked.principal)
+        arguments = _arguments(request.data(), question.keys)
+        session = await self.server.sessions.open(name, request.principal)
         try:
             found = await session.call(lambda hosted: shown(_called(hosted, question.method, arguments), "tasks"))
         except Missing:

@@ -53,8 +53,8 @@ def called(tool: str, space: Space[Any], outcome: HostStep) -> dict[str, Any]:
     if not result["is_error"]:
         return _observed(tool, result, None)
     content: Any = result["content"]
-    told = outcome.info.get("error_type", "execution_error")  # of an environment that was written for OpenEnv
-    kind = "transport_error" if outcome.infrastructure else told
+    error_type = outcome.info.get("error_type", "execution_error")  # of an environment that was written for OpenEnv
+    kind = "transport_error" if outcome.infrastructure else error_type
     return _observed(tool, None, {"error_type": kind, "message": content[0]["text"]})
 
 

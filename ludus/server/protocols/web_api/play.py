@@ -70,8 +70,8 @@ class PlaySession:
             env = self._env if self._env in self._server.offered else "unknown"
             self._server.metrics.count("errors", env=env, kind=type(error).__name__)
             reply = error_reply(error)
-            told = {"kind": reply.kind, "message": reply.message, "infrastructure": reply.infrastructure}
-            return msgspec.json.encode({**head, "error": plain({**told, "retry_after": reply.retry_after})})
+            failure = {"kind": reply.kind, "message": reply.message, "infrastructure": reply.infrastructure}
+            return msgspec.json.encode({**head, "error": plain({**failure, "retry_after": reply.retry_after})})
 
     async def close(self) -> None:
         """Close the session, if there is one."""
@@ -91,7 +91,7 @@ class PlaySession:
             outcome = hosted.reset(seed=seed, options=options)
             if seed is not None:  # random actions are a part of what a seed stands for
                 hosted.action_space.seed(seed)
-            return _told(hosted, outcome) | _framed(hosted, message)
+            return _step_message(hosted, outcome) | _framed(hosted, message)
 
         return await session.call(work, long=True)
 
@@ -141,9 +141,9 @@ class PlaySession:
 
     async def _timed(self, work: Callable[[EnvHost], Message]) -> Message:
         begin = monotonic()
-        told = await self._begun().call(work)
+        reply = await self._begun().call(work)
         self._server.metrics.step(self._begun().served.name, monotonic() - begin)
-        return told
+        return reply
 
 
 def _read(text: str) -> Message:
@@ -173,10 +173,10 @@ def _at_random(hosted: EnvHost) -> Message:
 def _stepped(hosted: EnvHost, action: object) -> Message:
     if hosted.done:
         raise ResetNeeded("step: expected reset, since the episode is over")
-    return {"action": observed(hosted.action_space, action), **_told(hosted, hosted.step(action))}
+    return {"action": observed(hosted.action_space, action), **_step_message(hosted, hosted.step(action))}
 
 
-def _told(hosted: EnvHost, outcome: HostStep) -> Message:
+def _step_message(hosted: EnvHost, outcome: HostStep) -> Message:
     return {
         "observation": observed(hosted.space, outcome.observation),
         "reward": plain(outcome.reward),
@@ -190,10 +190,10 @@ def _told(hosted: EnvHost, outcome: HostStep) -> Message:
 
 
 def _framed(hosted: EnvHost, message: Message) -> Message:
-    told: Message = {"frame": frame_of(hosted)} if message.get("frame") else {}
+    extras: Message = {"frame": frame_of(hosted)} if message.get("frame") else {}
     if message.get("choices") and (found := choices_of(hosted)) is not None:
-        told["choices"] = found
-    return told
+        extras["choices"] = found
+    return extras
 
 
 def choices_of(hosted: EnvHost) -> object:
