@@ -48,7 +48,7 @@ MUTATIONS = (
         "core",
         "a snapshot forgets where the generators of spaces were",
         "ludus/core/snapshot.py",
-        "            mine.copy_rng_from(value)\n",
+        "            present.copy_rng_from(value)\n",
         "",
         "tests/core",
     ),

@@ -47,21 +47,21 @@ def info_of(info: list[Info], lanes: Mask) -> list[Info]: ...
 def info_of(info: Info | list[Info], lanes: Mask) -> Info | list[Info]:
     """What these lanes told; of the others a column holds nothing.
 
-    >>> told = {"n": np.array([1, 2]), "_n": np.array([True, True])}
-    >>> info_of(told, np.array([False, True]))
+    >>> infos = {"n": np.array([1, 2]), "_n": np.array([True, True])}
+    >>> info_of(infos, np.array([False, True]))
     {'n': array([0, 2]), '_n': array([False,  True])}
     """
     if isinstance(info, list):  # one dictionary for each lane, as DictInfoToList gives them
         return [one if chosen else {} for one, chosen in zip(info, lanes.tolist(), strict=True)]
     found: Info = {}
-    for key, column, told in _columns(info, len(lanes)):
-        if told is None:
+    for key, column, mask in _columns(info, len(lanes)):
+        if mask is None:
             found[key] = column
             continue
-        left = told & lanes
-        if left.all() or not (told & ~lanes).any():
+        left = mask & lanes
+        if left.all() or not (mask & ~lanes).any():
             if left.any():
-                found[key], found[f"_{key}"] = column, told
+                found[key], found[f"_{key}"] = column, mask
         elif left.any():
             found[key], found[f"_{key}"] = _emptied(column, left), left
     return found
@@ -79,15 +79,15 @@ def joined(first: Info, second: Info) -> Info:
         return dict(first or second)
     found = dict(first)
     for key, column in second.items():
-        told: Mask | None = second.get(f"_{key}")
-        if key not in first or told is None:
+        mask: Mask | None = second.get(f"_{key}")
+        if key not in first or mask is None:
             found.setdefault(key, column)
         elif is_dict(column):
             found[key] = joined(first[key], column)
-            found[f"_{key}"] = first[f"_{key}"] | told
+            found[f"_{key}"] = first[f"_{key}"] | mask
         else:
-            before: Mask = first.get(f"_{key}", np.zeros(len(told), np.bool_))
-            found[key], found[f"_{key}"] = _merged(first[key], before, column, told), before | told
+            before: Mask = first.get(f"_{key}", np.zeros(len(mask), np.bool_))
+            found[key], found[f"_{key}"] = _merged(first[key], before, column, mask), before | mask
     return found
 
 
@@ -138,13 +138,13 @@ def add_outcome(info: Info, outcome: Outcome, lanes: Mask) -> Info:
     >>> add_outcome({}, Outcome.TIME_LIMIT, np.array([True, False]))
     {'outcome': array([3, 0], dtype=int8), '_outcome': array([ True, False])}
     """
-    told: Mask | None = info.get(f"_{OUTCOME}")
-    left = lanes if told is None else lanes & ~told
+    mask: Mask | None = info.get(f"_{OUTCOME}")
+    left = lanes if mask is None else lanes & ~mask
     if not left.any():
         return info
-    codes = np.zeros(len(lanes), np.int8) if told is None else info[OUTCOME].copy()
+    codes = np.zeros(len(lanes), np.int8) if mask is None else info[OUTCOME].copy()
     codes[left] = outcome.code
-    return {**info, OUTCOME: codes, f"_{OUTCOME}": left.copy() if told is None else told | left}
+    return {**info, OUTCOME: codes, f"_{OUTCOME}": left.copy() if mask is None else mask | left}
 
 
 def _columns(info: Info, count: int) -> list[tuple[str, Column, Mask | None]]:
@@ -153,10 +153,10 @@ def _columns(info: Info, count: int) -> list[tuple[str, Column, Mask | None]]:
     for key, column in info.items():
         if key.startswith("_") and key[1:] in info:
             continue
-        told: Mask | None = info.get(f"_{key}")
-        if told is None and is_array(column) and column.shape[:1] == (count,):
-            told = np.ones(count, np.bool_)
-        found.append((key, column, told))
+        mask: Mask | None = info.get(f"_{key}")
+        if mask is None and is_array(column) and column.shape[:1] == (count,):
+            mask = np.ones(count, np.bool_)
+        found.append((key, column, mask))
     return found
 
 

@@ -136,10 +136,10 @@ MASKED = frozenset({Outcome.ENVIRONMENT_FAILED, Outcome.INFRASTRUCTURE_FAILED, O
 TERMINATING = frozenset({Outcome.SUCCESS, Outcome.FAILURE, Outcome.INVALID_ACTION})
 
 
-def read_outcome(told: object, where: str = "info['outcome']") -> Outcome | None:
+def read_outcome(value: object, where: str = "info['outcome']") -> Outcome | None:
     """What somebody's info tells, None where it tells nothing; ContractViolation for what is no outcome."""
     try:
-        return Outcome.told(told)
+        return Outcome.told(value)
     except InvalidArgument as error:
         raise ContractViolation(f"{where}: {error}") from error
 

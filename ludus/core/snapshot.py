@@ -102,10 +102,10 @@ def reinstate_attributes(layer: Layer, state: dict[str, object], memo: Memo) -> 
     """Give a layer a fresh copy of captured attributes; its spaces stay the objects they are."""
     current = _attributes(layer)
     for name, value in state.items():
-        mine = current.get(name)
-        if is_space(value) and is_space(mine) and mine == value:
-            mine.copy_rng_from(value)
-            memo[id(value)] = mine
+        present = current.get(name)
+        if is_space(value) and is_space(present) and present == value:
+            present.copy_rng_from(value)
+            memo[id(value)] = present
     memo.update(_modules(state))
     restored = deepcopy(state, memo)
     for name in current.keys() - restored.keys() - set(layer.snapshot_shared):

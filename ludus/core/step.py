@@ -93,5 +93,5 @@ class Step(NamedTuple, Generic[ObsT_co]):
         (False, True)
         """
         known = Outcome.of(outcome)
-        told = {**(info or {}), **more, OUTCOME: known}
-        return Step(observation, reward, known.terminates, not known.terminates, told)
+        entries = {**(info or {}), **more, OUTCOME: known}
+        return Step(observation, reward, known.terminates, not known.terminates, entries)

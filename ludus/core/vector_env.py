@@ -156,10 +156,10 @@ class VectorEnv(Env[ObsT_co, ActT], metaclass=_AnyBatch):
         value: Any
         for key, value in env_info.items():
             if key == OUTCOME and whole:
-                told = read_outcome(value, f"lane {env_num} info['outcome']")
-                if told is None:
+                outcome = read_outcome(value, f"lane {env_num} info['outcome']")
+                if outcome is None:
                     continue
-                value = np.int8(told.code)
+                value = np.int8(outcome.code)
             column = vector_infos.get(key)
             held: object = value
             nested = isinstance(held, dict) and key != "final_obs"

@@ -62,9 +62,9 @@ def piece_size(lanes: int, threads: int) -> int:
     >>> piece_size(4096, 2), piece_size(1 << 24, 2)
     (128, 4096)
     """
-    wanted = min(-(-lanes // (threads * PIECES)), MAX_PIECE_LANES)
+    even = min(-(-lanes // (threads * PIECES)), MAX_PIECE_LANES)
     least = -(-lanes // MAX_PIECES)
-    return -(-max(wanted, least) // PIECE_LANES) * PIECE_LANES
+    return -(-max(even, least) // PIECE_LANES) * PIECE_LANES
 
 
 class ThreadSplit:

@@ -170,11 +170,11 @@ def _true_codes(pixels: Frame) -> list[list[str]]:
 
 def _palette_codes(pixels: Frame) -> list[list[str]]:
     """The nearest of xterm's 216 colours and 24 grays."""
-    wanted = pixels.astype(np.int64)
-    steps = np.abs(wanted[..., np.newaxis] - LEVELS).argmin(axis=-1)
-    gray = np.clip(np.rint((wanted.mean(axis=-1) - 8.0) / 10.0), 0, 23).astype(np.int64)
-    cube_miss = _miss(wanted, LEVELS[steps])
-    gray_miss = _miss(wanted, np.repeat((8 + 10 * gray)[..., np.newaxis], 3, axis=-1))
+    colours = pixels.astype(np.int64)
+    steps = np.abs(colours[..., np.newaxis] - LEVELS).argmin(axis=-1)
+    gray = np.clip(np.rint((colours.mean(axis=-1) - 8.0) / 10.0), 0, 23).astype(np.int64)
+    cube_miss = _miss(colours, LEVELS[steps])
+    gray_miss = _miss(colours, np.repeat((8 + 10 * gray)[..., np.newaxis], 3, axis=-1))
     cube = 16 + 36 * steps[..., 0] + 6 * steps[..., 1] + steps[..., 2]
     codes = cube.copy()
     np.copyto(codes, 232 + gray, where=gray_miss < cube_miss)

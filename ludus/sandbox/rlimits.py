@@ -18,18 +18,18 @@ class Rlimit(NamedTuple):
 
 def rlimits(limits: Limits, *, memory: bool, processes: bool) -> list[Rlimit]:
     """The limits of each process; `memory` and `processes` only where no cgroup counts the whole tree."""
-    wanted = [("CORE", 0, 0)]
+    entries = [("CORE", 0, 0)]
     if limits.file_size is not None:
-        wanted.append(("FSIZE", limits.file_size, limits.file_size))
+        entries.append(("FSIZE", limits.file_size, limits.file_size))
     if limits.open_files is not None:
-        wanted.append(("NOFILE", limits.open_files, limits.open_files))
+        entries.append(("NOFILE", limits.open_files, limits.open_files))
     if limits.cpu is not None:  # behind the watcher, who counts the whole tree and to the hundredth
-        wanted.append(("CPU", math.ceil(limits.cpu) + 1, math.ceil(limits.cpu) + 2))
+        entries.append(("CPU", math.ceil(limits.cpu) + 1, math.ceil(limits.cpu) + 2))
     if memory and limits.memory is not None:
-        wanted.append(("AS", limits.memory, limits.memory))
+        entries.append(("AS", limits.memory, limits.memory))
     if processes and limits.processes is not None:
-        wanted.append(("NPROC", limits.processes, limits.processes))
-    return [_within(Rlimit(*one)) for one in wanted]
+        entries.append(("NPROC", limits.processes, limits.processes))
+    return [_within(Rlimit(*one)) for one in entries]
 
 
 def _within(limit: Rlimit) -> Rlimit:

@@ -108,7 +108,7 @@ def check_writable(mounts: Iterable[Mount], user: int = USER) -> None:
 
 
 def _check(mount: Mount, found: os.stat_result, user: int) -> None:
-    if not _allows(found, _wanted(mount, found), user):
+    if not _allows(found, _required_access(mount, found), user):
         verb = "write" if mount.writable else "read"
         raise InvalidArgument(
             f"mount {mount.source}: expected a path that user {user} may {verb}, got one of user {found.st_uid} "
@@ -147,7 +147,7 @@ def _may_replace(folder: os.stat_result, entry: os.stat_result) -> bool:
     return writable and (owner or not folder.st_mode & stat.S_ISVTX or ours(entry.st_uid))
 
 
-def _wanted(mount: Mount, found: os.stat_result) -> int:
+def _required_access(mount: Mount, found: os.stat_result) -> int:
     enter = 1 if stat.S_ISDIR(found.st_mode) else 0
     return 4 | enter | (2 if mount.writable else 0)
 

@@ -41,7 +41,7 @@ class Watcher(threading.Thread):
         super().__init__(name="ludus-sandbox-watch", daemon=True)
         self.process = os.getpid()
         self._selector = selectors.DefaultSelector()
-        self._asked: deque[Call] = deque()
+        self._calls: deque[Call] = deque()
         self._times: list[tuple[float, int, Alarm]] = []
         self._order = itertools.count()
         self._wake_sender, self._wake_receiver = socket.socketpair()
@@ -52,7 +52,7 @@ class Watcher(threading.Thread):
 
     def call(self, function: Call) -> None:
         """Call a function in the watcher's thread, soon; everything below is for that thread alone."""
-        self._asked.append(function)
+        self._calls.append(function)
         with contextlib.suppress(BlockingIOError):  # another wake-up is on its way
             self._wake_sender.send(b"!")
 
@@ -83,8 +83,8 @@ class Watcher(threading.Thread):
 
     def _drain_wakes(self) -> None:
         self._wake_receiver.recv(4096)
-        while self._asked:
-            _attempt(self._asked.popleft())
+        while self._calls:
+            _attempt(self._calls.popleft())
 
 
 def _attempt(function: Call) -> None:

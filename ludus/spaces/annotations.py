@@ -179,9 +179,9 @@ def _constraints(metadata: tuple[object, ...], path: str) -> Limits:
     return found
 
 
-def _is_finite_only(said: object) -> bool:
+def _is_finite_only(metadata: object) -> bool:
     """Whether Pydantic was told so."""
-    return getattr(said, "allow_inf_nan", None) is False
+    return getattr(metadata, "allow_inf_nan", None) is False
 
 
 def _bool(metadata: object) -> FieldType:

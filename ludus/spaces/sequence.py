@@ -143,8 +143,8 @@ class Sequence(Space[SequenceT_co]):
         """The violations of every element, or of the type."""
         elements = self._elements(x)
         if elements is None:
-            what = "a stacked value" if self.stack else "a tuple"
-            return [self._violation(x, path, f"{what} of {self.feature_space!r}")]
+            kind = "a stacked value" if self.stack else "a tuple"
+            return [self._violation(x, path, f"{kind} of {self.feature_space!r}")]
         return [
             one for i, element in enumerate(elements) for one in self.feature_space.validate(element, f"{path}[{i}]")
         ]

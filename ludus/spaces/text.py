@@ -203,8 +203,8 @@ class Text(Space[str]):
 
     def same_layout(self, other: Space[object]) -> bool:
         """Equal longest length and characters."""
-        mine = (self.max_length, self._free, self._char_set)
-        return isinstance(other, Text) and mine == (other.max_length, other._free, other._char_set)
+        own = (self.max_length, self._free, self._char_set)
+        return isinstance(other, Text) and own == (other.max_length, other._free, other._char_set)
 
     def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> tuple[str, ...]:
         """The shortest string of the first character, `n` times."""

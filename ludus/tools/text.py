@@ -95,7 +95,7 @@ def _as_text(value: object) -> str:
 
 def _listed(value: list[Any]) -> str:
     if all(isinstance(one, Mapping) for one in value):
-        return "\n".join(_said(one) for one in value)
+        return "\n".join(_message_line(one) for one in value)
     if all(isinstance(one, int | float) for one in value):
         return msgspec.json.encode(value).decode() if len(value) <= MAX_NUMBERS else f"({len(value)} numbers)"
     if all(isinstance(one, list) for one in value):
@@ -103,7 +103,7 @@ def _listed(value: list[Any]) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _said(one: Mapping[str, object]) -> str:
+def _message_line(one: Mapping[str, object]) -> str:
     """A message as who said it and what; any other object as JSON."""
     speaker = next((one[name] for name in SPEAKERS if name in one), None)
     if speaker is None or not isinstance(one.get("content"), str):

@@ -120,7 +120,7 @@ class WorkQueue:
     def __init__(self, view: View, span: Span, new: bool) -> None:
         self._room = span[1] - span[0] + EXTRA_ITEMS
         self.counters = view(8 * _COUNTERS).cast("q")
-        self._asked = view(8 * self._room).cast("q")
+        self._items = view(8 * self._room).cast("q")
         self._finished = view(8 * self._room).cast("q")
         self._times = view(8 * self._room).cast("q")
         self.semaphore = Semaphore(view(SEMAPHORE_BYTES), new=new)
@@ -128,16 +128,16 @@ class WorkQueue:
     def ask(self, item: int) -> None:
         """The batch's side: one more thing to do."""
         issued = self.counters[ISSUED]
-        self._asked[issued % self._room] = item
+        self._items[issued % self._room] = item
         self.counters[ASKED] = monotonic_ns()
         fence()
         self.counters[ISSUED] = issued + 1
         self.semaphore.post()
 
-    def asked(self, number: int) -> int:
+    def item(self, number: int) -> int:
         """The worker's side: what to do as number `number`."""
         fence()
-        return self._asked[number % self._room]
+        return self._items[number % self._room]
 
     def finish(self, item: int) -> None:
         """The worker's side: one more thing done."""

@@ -277,7 +277,7 @@ class ProcessVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
 
     # --- lanes from outside ---
 
-    def _asked(self, verb: str, *arguments: object, each: Mapping[int, tuple[object, ...]] | None = None) -> list[Any]:
+    def _query(self, verb: str, *arguments: object, each: Mapping[int, tuple[object, ...]] | None = None) -> list[Any]:
         """What each worker answers; values are copies of what is in the worker."""
         self._check_idle(verb)
         self._steady = False  # a worker may be lost on the way
@@ -287,22 +287,22 @@ class ProcessVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
 
     def call(self, name: str, /, *args: object, **kwargs: object) -> tuple[Any, ...]:
         """The attribute `name` of each lane, called with these arguments if it can be; what is given is a copy."""
-        return tuple(one for share in self._asked("call", name, args, kwargs) for one in share)
+        return tuple(one for share in self._query("call", name, args, kwargs) for one in share)
 
     def set_attr(self, name: str, values: object) -> None:
         """Set the attribute on each lane: one value for all, or a list or tuple with one for each."""
         each = self._one_for_each(name, values)
-        self._asked("set", each={number: (name, each[slice(*span)]) for number, span in enumerate(self._pool.spans)})
+        self._query("set", each={number: (name, each[slice(*span)]) for number, span in enumerate(self._pool.spans)})
 
     def render(self) -> tuple[Any, ...]:
         """The picture of each lane."""
-        return tuple(one for share in self._asked("render") for one in share)
+        return tuple(one for share in self._query("render") for one in share)
 
     # --- snapshots: made in the workers, and kept here as they are ---
 
     def _capture(self, memo: dict[int, object]) -> object:
         del memo
-        snapshots = [one for share in self._asked("snapshot") for one in share]
+        snapshots = [one for share in self._query("snapshot") for one in share]
         return snapshots, self._columns(range(self.num_envs)), self._space_state()
 
     def _reinstate(self, state: Any, memo: dict[int, object]) -> None:
@@ -322,7 +322,7 @@ class ProcessVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
         shares = {
             number: ({lane: snapshots[lane] for lane in range(*span)},) for number, span in enumerate(self._pool.spans)
         }
-        self._asked("restore", each=shares)
+        self._query("restore", each=shares)
         last, seeds, rewards, terminated, truncated, begun, ended = columns
         block = self._block
         block.rewards[:], block.terminated[:], block.truncated[:] = rewards, terminated, truncated
@@ -335,7 +335,7 @@ class ProcessVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
         """A new batch, with workers of its own, whose lane `j` goes on from where lane `lanes[j]` is."""
         self._check_idle("fork")
         chosen = [int(lane) for lane in self._forked_lanes(lanes)]
-        snapshots = [one for share in self._asked("snapshot") for one in share]
+        snapshots = [one for share in self._query("snapshot") for one in share]
         twin = ProcessVectorEnv(
             [self._makers[lane] for lane in chosen],
             autoreset_mode=self._mode,

@@ -131,7 +131,7 @@ class Worker:
                 self._spin_policy.learn(counters[ASKED])
         semaphore.try_wait()
         self._taken = number + 1
-        return self._desk.asked(number)
+        return self._desk.item(number)
 
     def _close(self) -> None:
         failures = [one for one in map(self._closed, self._lanes) if one]

@@ -56,8 +56,8 @@ class Compression:
         try:
             size = self._zstd.get_frame_parameters(data).content_size
             if not 0 < size <= limits.size:
-                told = "no announcement" if size >= 1 << 63 else f"an announcement of {size}"
-                raise CodecError(f"compressed message: expected 1 to {limits.size} bytes inside, got {told}")
+                got = "no announcement" if size >= 1 << 63 else f"an announcement of {size}"
+                raise CodecError(f"compressed message: expected 1 to {limits.size} bytes inside, got {got}")
             return self._reader.decompress(data, max_output_size=size, allow_extra_data=False)
         except (self._zstd.ZstdError, ValueError, MemoryError) as error:
             if isinstance(error, CodecError):

@@ -93,21 +93,21 @@ class ServerDialogue:
         It has to be one of `kinds`, in no hurry, the next one, and alone.
         """
         try:
-            asked = read_asked(data, limits)
+            numbered = read_asked(data, limits)
         except CodecError:
             return None
-        number, seconds, received = asked.number, asked.seconds, asked.received
-        if number != self.begun + 1 or self._open or type(asked.request) not in kinds:
+        number, seconds, received = numbered.number, numbered.seconds, numbered.received
+        if number != self.begun + 1 or self._open or type(numbered.request) not in kinds:
             return None
         if seconds is not None and not seconds >= least_seconds:
             return None
         if self._restricted or received != self.last or len(self._replies) > 1:
             self.begin(number, received)
-            return asked
+            return numbered
         self.begun, self.received, self._size = number, received, 0  # as `begin`: all that was sent was received
         self._open.add(number)
         self._replies.clear()
-        return asked
+        return numbered
 
     def finish(self, number: int, reply: bytes, *, restricted: bool = False) -> None:
         """The request was carried out: its reply, which is kept; a `restricted` one is not for everybody."""
@@ -190,13 +190,13 @@ class ClientDialogue:
         """A request under the next number; it says up to which number all replies have come."""
         received = next(iter(self.open), self.last + 1) - 1
         self.last += 1
-        asked = NumberedRequest(self.last, request, seconds, received)
-        self.open[self.last] = asked
-        return asked
+        numbered = NumberedRequest(self.last, request, seconds, received)
+        self.open[self.last] = numbered
+        return numbered
 
-    def withdraw(self, asked: NumberedRequest) -> None:
+    def withdraw(self, numbered: NumberedRequest) -> None:
         """Take back the last request, which was not sent; its number is the next one's."""
-        if asked.number == self.last and self.open.pop(asked.number, None) is not None:
+        if numbered.number == self.last and self.open.pop(numbered.number, None) is not None:
             self.last -= 1
 
     def take(self, answered: NumberedReply) -> NumberedReply | None:

@@ -112,11 +112,11 @@ def _encodable(text: str) -> str:
     return text.encode("utf8", "replace").decode()
 
 
-def retry_delay(said: Any, otherwise: float) -> float:
+def retry_delay(delay: Any, otherwise: float) -> float:
     """The seconds that a server asks us to wait, within bounds; `otherwise` where it says nothing of use.
 
     >>> retry_delay(0.5, 1.0), retry_delay(float("nan"), 1.0), retry_delay("soon", 1.0), retry_delay(1e9, 1.0)
     (0.5, 1.0, 1.0, 60.0)
     """
-    number = isinstance(said, int | float) and not isinstance(said, bool)
-    return min(max(said, SHORTEST_WAIT_S), LONGEST_WAIT_S) if number and said == said else otherwise
+    number = isinstance(delay, int | float) and not isinstance(delay, bool)
+    return min(max(delay, SHORTEST_WAIT_S), LONGEST_WAIT_S) if number and delay == delay else otherwise

@@ -92,13 +92,13 @@ class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
             raise InvalidArgument(
                 f"AtariPreprocessing: expected an environment with the emulator as `ale`, got {self.env}"
             )
-        skipped = self._asked("_frameskip")
+        skipped = self._value_of("_frameskip")
         if self.frame_skip > 1 and skipped != 1:
             raise InvalidArgument(
                 f"AtariPreprocessing: expected an environment that skips no frames itself, got a frameskip of "
                 f"{shorten(skipped)}; make it with frameskip=1"
             )
-        meanings = self._asked("get_action_meanings") if self.noop_max else ["NOOP"]
+        meanings = self._value_of("get_action_meanings") if self.noop_max else ["NOOP"]
         if meanings[0] != "NOOP":
             raise InvalidArgument(
                 f"AtariPreprocessing: expected 'NOOP' as the meaning of action 0, got {meanings[0]!r}; set noop_max=0"
@@ -112,7 +112,7 @@ class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
             twin._lanes.streams = self._lanes.streams.forked(lanes)
         return twin
 
-    def _asked(self, name: str) -> Any:
+    def _value_of(self, name: str) -> Any:
         """What the environment, or the first lane, has under a name, called if it can be; None for nothing."""
         if self._lead:
             below: Any = self.unwrapped

@@ -140,6 +140,6 @@ class AlgorithmicEnv(Drawn, RuleEnv):
         return self.board() if self.render_mode == "ansi" and self._state is not None else super().render()
 
 
-def _check_range(what: str, value: object, most: int) -> None:
+def _check_range(name: str, value: object, most: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise InvalidArgument(f"{what}: expected an integer from 1 to {most}, got {shorten(value)}")
+        raise InvalidArgument(f"{name}: expected an integer from 1 to {most}, got {shorten(value)}")

@@ -40,11 +40,11 @@ def tape_picture(sheet: Sheet) -> Canvas:
             _draw_cell(canvas, LEFT + place * CELL, TOP + row * CELL, letter, PAPER)
     _draw_head(canvas, sheet)
     canvas.text(20, top, "output, and below it the target", size=15, color=PALE)
-    for place, wanted in enumerate(sheet.target):
+    for place, expected in enumerate(sheet.target):
         x, y = LEFT + place % LINE * CELL, top + 28 + place // LINE * (2 * CELL + 14)
         written = sheet.output[place : place + 1]
-        _draw_cell(canvas, x, y, written, EMPTY if not written else RIGHT if written == wanted else WRONG)
-        canvas.text(x + CELL / 2, y + CELL + 11, wanted, size=13, color=PALE, anchor="center")
+        _draw_cell(canvas, x, y, written, EMPTY if not written else RIGHT if written == expected else WRONG)
+        canvas.text(x + CELL / 2, y + CELL + 11, expected, size=13, color=PALE, anchor="center")
     return canvas
 
 

@@ -91,8 +91,8 @@ def step(state: State, action: int, rng: np.random.Generator, params: Params) ->
     if params.fickle_passenger and fickle and passenger(state.s) == IN_TAXI and place // 20 != state.s // 20:
         fickle = False
         other = int(rng.integers(3))  # of the three other destinations, in their order
-        wanted = place % 4
-        place = place - wanted + (other if other < state.s % 4 else other + 1)
+        destination = place % 4
+        place = place - destination + (other if other < state.s % 4 else other + 1)
     heading = action if action < PICKUP else state.heading
     return State(place, prob, fickle, heading), reward, terminated
 
@@ -335,12 +335,12 @@ class Taxi(TabularEnv):
         self, state: State, action: int, rng: np.random.Generator, params: Params
     ) -> tuple[State, float, bool]:
         prob, place, reward, terminated = self._drawn(state, action, rng)
-        old_row, old_column, rider, wanted = self.decode(state[0])
+        old_row, old_column, rider, destination = self.decode(state[0])
         row, column, now, _ = self.decode(place)
         fickle = state[2]
         if params.fickle_passenger and fickle and rider == IN_TAXI and (row, column) != (old_row, old_column):
             fickle = False
-            others = [one for one in range(len(self.locs)) if one != wanted]
+            others = [one for one in range(len(self.locs)) if one != destination]
             place = self.encode(row, column, now, rng.choice(others))
         heading = action if action < PICKUP else state[3]
         return State(int(place), prob, fickle, heading), reward, terminated

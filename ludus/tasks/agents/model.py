@@ -78,7 +78,7 @@ class ModelAgent:
         self._pause = pause
         self._messages: list[ChatMessage] = []
         self._waiting: list[FunctionCall] = []
-        self._asked: FunctionCall | None = None
+        self._open_call: FunctionCall | None = None
         self._tools: list[dict[str, object]] = []
         self._events: list[EventValue] = []
         self._begun = False
@@ -93,7 +93,7 @@ class ModelAgent:
     def begin(self, description: str, space: Calls) -> None:
         """A new history with the task in it."""
         self._messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": description}]
-        self._waiting, self._asked, self._begun = [], None, False
+        self._waiting, self._open_call, self._begun = [], None, False
         self._context = self.options.context
         shown = [one for one in space.tools.values() if one.name != "text"]
         self._tools = [
@@ -136,15 +136,15 @@ class ModelAgent:
             self._begun = True
             return
         text = "\n".join(filter(None, (observation.result, observation.error and f"error: {observation.error}")))
-        if self._asked is not None:
-            self._messages.append({"role": "tool", "tool_call_id": self._asked["id"], "content": text})
-            self._asked = None
+        if self._open_call is not None:
+            self._messages.append({"role": "tool", "tool_call_id": self._open_call["id"], "content": text})
+            self._open_call = None
         else:
             self._messages.append({"role": "user", "content": text})
 
     def _next(self) -> Call | str:
         """A function call as a call; one that cannot be read as the text it is, which costs a forfeit."""
-        self._asked = call = self._waiting.pop(0)
+        self._open_call = call = self._waiting.pop(0)
         function = call["function"]
         try:
             arguments: object = json.loads(function["arguments"] or "{}")

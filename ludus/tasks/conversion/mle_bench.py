@@ -89,7 +89,7 @@ def from_mle_bench(folder: Path, data: Path | None, direction: Direction | None 
         fields=fields,
         texts={"grader.py": GRADER.format(answers=answers, metric=metric)},
         copies={"competition.py": folder / "grade.py", "public": prepared / "public", f"hidden/{answers}": private},
-        notes=["there is no public split: validate is off", _said_of(scores)],
+        notes=["there is no public split: validate is off", _leaderboard_note(scores)],
     )
 
 
@@ -114,7 +114,7 @@ def _marks(scores: list[float], direction: str) -> dict[str, float]:
     return {name: ordered[int(share * len(ordered))] for name, share in marks.items()}
 
 
-def _said_of(scores: list[float]) -> str:
+def _leaderboard_note(scores: list[float]) -> str:
     if len(scores) < FEW_SCORES:
         return "no leaderboard was found: set floor, threshold and reference in task.yaml"
     return (

@@ -61,7 +61,7 @@ def _differences(one: RecordedEpisode, two: RecordedEpisode) -> dict[int, list[s
     for name, a, b, offset in _columns(one, two, count):
         for place in _unequal(a, b):
             found.setdefault(place + offset, []).append(name)
-    for step in _said_differently(one, two):
+    for step in _differing_events(one, two):
         if step <= count:
             found.setdefault(step, []).append("events")
     if one.length != two.length:
@@ -71,7 +71,7 @@ def _differences(one: RecordedEpisode, two: RecordedEpisode) -> dict[int, list[s
     return found
 
 
-def _said_differently(one: RecordedEpisode, two: RecordedEpisode) -> list[int]:
+def _differing_events(one: RecordedEpisode, two: RecordedEpisode) -> list[int]:
     """The steps around which something else was said or done."""
     both: list[dict[int, list[object]]] = []
     for each in (one, two):

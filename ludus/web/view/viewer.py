@@ -129,7 +129,7 @@ class Viewer:
         return self.frames(_number(question, "run")).about()
 
     def _episode(self, question: Question) -> object:
-        run, episode = self._asked(question)
+        run, episode = self._episode_of(question)
         events = self._events_of(run, episode)
         rewards = episode.rewards if episode.run.chunks.has("steps/reward") else None
         overview = {
@@ -149,7 +149,7 @@ class Viewer:
         return overview
 
     def _steps(self, question: Question) -> object:
-        run, episode = self._asked(question)
+        run, episode = self._episode_of(question)
         page = _number(question, "page")
         first, end = page * PAGE_STEPS, min((page + 1) * PAGE_STEPS, episode.length + 1)
         again = None
@@ -158,12 +158,12 @@ class Viewer:
         return {"first": first, "steps": steps(episode, page, again), "executed": bool(again)}
 
     def _events(self, question: Question) -> object:
-        run, episode = self._asked(question)
+        run, episode = self._episode_of(question)
         page = _number(question, "page")
         return {"events": events_page(episode.run, self._events_of(run, episode), page)}
 
     def _frames(self, question: Question) -> object:
-        run, episode = self._asked(question)
+        run, episode = self._episode_of(question)
         frames, first = self.frames(run), _number(question, "page") * PAGE_FRAMES
         drawn: list[Frame | None] = []
         for step in range(first, min(first + PAGE_FRAMES, episode.length + 1)):
@@ -173,7 +173,7 @@ class Viewer:
         return {"first": first, "frames": drawn, "differs": frames.differs(episode)}
 
     def _find(self, question: Question) -> object:
-        run, episode = self._asked(question)
+        run, episode = self._episode_of(question)
         kinds = tuple(filter(None, question.get("kind", "").split(",")))
         step = _number(question, "step") if "step" in question else None
         return {"found": find(self._events_of(run, episode), kinds, question.get("text", ""), step)}
@@ -186,7 +186,7 @@ class Viewer:
 
     # --- how ---
 
-    def _asked(self, question: Question) -> tuple[int, RecordedEpisode]:
+    def _episode_of(self, question: Question) -> tuple[int, RecordedEpisode]:
         run = _number(question, "run")
         return run, self.episode(run, _number(question, "n"))
 

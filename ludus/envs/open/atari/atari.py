@@ -90,13 +90,13 @@ class Atari(ConsoleEnv[AtariObservation, AtariAction]):
         """Hold an action for as many frames as are skipped."""
         self.check_begun()
         read = self.action_space.coerce(action, "action", InvalidAction)
-        for name, said, own, known in (
+        for name, value, own, known in (
             ("game_name", read.game_name, self.settings.game, game_names()),
             ("obs_type", read.obs_type, self.settings.obs_type, OBS_TYPES),
         ):
-            if said in known and said != own and said not in ANY:
+            if value in known and value != own and value not in ANY:
                 raise InvalidAction(
-                    f"action.{name}: expected {own!r}, as this environment was made, got {shorten(said)}; "
+                    f"action.{name}: expected {own!r}, as this environment was made, got {shorten(value)}; "
                     "make one with the other"
                 )
         return self._pressed(read.action_id)

@@ -96,7 +96,7 @@ class ConsoleEnv(Drawn, Env[ObsT, ActT]):
             self._ale.act(NOOP)
             if self._ale.game_over():
                 self._ale.reset_game()
-        return self.seen(), self._told(False)
+        return self.seen(), self._info(False)
 
     def _pressed(self, action: int) -> Step[ObsT]:
         """Hold an action for as many frames as are skipped."""
@@ -111,7 +111,7 @@ class ConsoleEnv(Drawn, Env[ObsT, ActT]):
                 break
         lost = self._ale.lives() < lives
         self._over = bool(self._ale.game_over()) or (lost and self.settings.terminal_on_life_loss)
-        info = self._told(lost)
+        info = self._info(lost)
         info["reward_components"] = {"score": reward}
         return Step(self.seen(), reward, self._over, False, info)
 
@@ -119,7 +119,7 @@ class ConsoleEnv(Drawn, Env[ObsT, ActT]):
         skip = self.settings.frameskip
         return skip if isinstance(skip, int) else int(self.np_random.integers(skip[0], skip[1] + 1))
 
-    def _told(self, lost: bool) -> Info:
+    def _info(self, lost: bool) -> Info:
         return {"lives": int(self._ale.lives()), "facts": {"life_lost": lost, "illegal_move": False}}
 
     def check_begun(self) -> None:
@@ -149,7 +149,7 @@ class ConsoleEnv(Drawn, Env[ObsT, ActT]):
         """Arrows and space, alone and together; nothing pressed does nothing."""
         found: dict[str | tuple[str, ...], int] = {}
         for action, name in enumerate(self.get_action_meanings()):
-            held = tuple(key for word, key in KEYS.items() if word in name)
+            held = tuple(key for direction, key in KEYS.items() if direction in name)
             found[held or ""] = action
         return found
 

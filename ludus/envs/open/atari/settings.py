@@ -48,9 +48,9 @@ def settings_of(given: Mapping[str, object]) -> Settings:
     unknown = given.keys() - DEFAULTS.keys()
     if unknown:
         raise InvalidArgument(f"Atari: expected some of {list(DEFAULTS)} as settings, got {sorted(unknown)}")
-    told = {name: _read(name, os.environ[key]) for name, key in VARIABLES.items() if os.environ.get(key)}
-    asked: dict[str, Any] = {**DEFAULTS, **told, **{name: one for name, one in given.items() if one is not None}}
-    known = Settings(**asked)
+    variables = {name: _read(name, os.environ[key]) for name, key in VARIABLES.items() if os.environ.get(key)}
+    merged: dict[str, Any] = {**DEFAULTS, **variables, **{name: one for name, one in given.items() if one is not None}}
+    known = Settings(**merged)
     _check(known)
     return known
 

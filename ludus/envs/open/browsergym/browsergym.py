@@ -227,8 +227,8 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             try:
                 seen = commands.run(call, look if call is calls[-1] else "null")
             except PageError as error:
-                said = f"{call.name}: {error}".replace(f"{call.name}: {call.name}:", f"{call.name}:")
-                return said, False, commands.context.settle(0, look)
+                reason = f"{call.name}: {error}".replace(f"{call.name}: {call.name}:", f"{call.name}:")
+                return reason, False, commands.context.settle(0, look)
         return "", False, seen
 
     def _failed(self, reason: str) -> Step[BrowserGymObservation]:

@@ -82,8 +82,8 @@ class Commands:
         self.tab.ask("focus", *bid)
         self._keyboard_press(key_comb)
 
-    def _check(self, bid: tuple[str, str], wanted: bool = True) -> None:
-        if self.tab.ask("checked", *bid) is not wanted:
+    def _check(self, bid: tuple[str, str], checked: bool = True) -> None:
+        if self.tab.ask("checked", *bid) is not checked:
             self._click(bid, "left", [])
 
     def _uncheck(self, bid: tuple[str, str]) -> None:

@@ -121,8 +121,8 @@ class Context:
 
     def _open_tab(self, url: str = "") -> None:
         seconds, held = SETUP_SECONDS, bool(url) and self.browser.holds_pages
-        wanted = {"url": url if held else "about:blank", "browserContextId": self.id}
-        made = self.tools.call("Target.createTarget", wanted, seconds=seconds)
+        params = {"url": url if held else "about:blank", "browserContextId": self.id}
+        made = self.tools.call("Target.createTarget", params, seconds=seconds)
         session = self.browser.attached(made["targetId"], seconds)
         tab = Tab(self.tools, made["targetId"], session, settings=self.settings, owner=self, loading=held)
         self.tabs.append(tab)

@@ -145,7 +145,7 @@ class DevTools:
             self.lost = reason
         self._end_all(lambda _: True, f"the browser is gone ({self.lost})")
 
-    def _end_all(self, wanted: Callable[[Reply], bool], reason: str) -> None:
+    def _end_all(self, selects: Callable[[Reply], bool], reason: str) -> None:
         for number, reply in list(self._waiting.items()):
-            if wanted(reply) and self._waiting.pop(number, None) is not None:
+            if selects(reply) and self._waiting.pop(number, None) is not None:
                 reply.fulfil({"error": {"message": reason}})

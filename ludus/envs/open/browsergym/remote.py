@@ -72,8 +72,8 @@ def remote(benchmark: str | None, task: str | None) -> RemoteTask | None:
             f"BrowserGym benchmark {name!r}: expected the addresses of its sites in the variables "
             f"{', '.join(REMOTE[name])}, got none for {', '.join(missing)}; the benchmark 'sites' runs without any"
         )
-    wanted = task or os.environ.get("BROWSERGYM_TASK_NAME") or "0"
-    return RemoteTask(name, wanted.removeprefix(f"{name}."))
+    task_name = task or os.environ.get("BROWSERGYM_TASK_NAME") or "0"
+    return RemoteTask(name, task_name.removeprefix(f"{name}."))
 
 
 def _made(benchmark: str, task: str) -> GymnasiumTask:

@@ -22,8 +22,8 @@ class Page:
         return [one.bid for one in self.elements if one.role in roles]
 
     def named(self, name: str, *roles: str) -> str:
-        wanted = [one for one in self.elements if one.name == name and (not roles or one.role in roles)]
-        return wanted[0].bid if wanted else "0"
+        matching = [one for one in self.elements if one.name == name and (not roles or one.role in roles)]
+        return matching[0].bid if matching else "0"
 
     def quoted(self) -> list[str]:
         return re.findall(r'"([^"]*)"', self.goal)
@@ -144,9 +144,9 @@ def enter_time(page: Page) -> str:
 
 
 def read_table(page: Page) -> str:
-    wanted = re.findall(r"value of (.*?) into", page.goal)[0]
+    label = re.findall(r"value of (.*?) into", page.goal)[0]
     cells = [one.name for one in page.elements if one.role == "gridcell"]
-    return _typed(page, cells[cells.index(wanted) + 1])
+    return _typed(page, cells[cells.index(label) + 1])
 
 
 def find_word(page: Page) -> str:

@@ -27,9 +27,9 @@ class TaskSuite(NamedTuple):
         """A task by its name, with the benchmark before it or without; InvalidArgument where there is none."""
         name = str(task).removeprefix(f"{self.benchmark}.").removeprefix("browsergym/")
         if name not in self.every:
-            said = f"{shorten(task)}{did_you_mean(name, list(self.every))}"
+            got = f"{shorten(task)}{did_you_mean(name, list(self.every))}"
             raise InvalidArgument(
-                f"BrowserGym task_name: expected one of {len(self.every)} of {self.benchmark}, got {said}"
+                f"BrowserGym task_name: expected one of {len(self.every)} of {self.benchmark}, got {got}"
             )
         return name
 
@@ -73,9 +73,9 @@ MAKERS: dict[str, Callable[[], TaskSuite]] = {
 def suite(benchmark: str | None, task: str | None) -> TaskSuite:
     """The benchmark of that name with one task, or all; None asks OpenEnv's variables, and then for miniwob."""
     name = benchmark or os.environ.get("BROWSERGYM_BENCHMARK") or "miniwob"
-    wanted = task or (os.environ.get("BROWSERGYM_TASK_NAME") or None if benchmark is None else None)
+    task_name = task or (os.environ.get("BROWSERGYM_TASK_NAME") or None if benchmark is None else None)
     if name not in MAKERS:
-        said = f"{shorten(name)}{did_you_mean(name, list(MAKERS))}"
-        raise InvalidArgument(f"BrowserGym benchmark: expected one of {[*MAKERS, *REMOTE]}, got {said}")
+        got = f"{shorten(name)}{did_you_mean(name, list(MAKERS))}"
+        raise InvalidArgument(f"BrowserGym benchmark: expected one of {[*MAKERS, *REMOTE]}, got {got}")
     found = MAKERS[name]()
-    return found if wanted is None else found._replace(tasks=(found.named(wanted),))
+    return found if task_name is None else found._replace(tasks=(found.named(task_name),))

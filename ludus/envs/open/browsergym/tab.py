@@ -136,8 +136,8 @@ class Tab:
         result = self.call("Runtime.evaluate", params)
         if "exceptionDetails" in result:
             thrown = result["exceptionDetails"]
-            said = str(thrown.get("exception", {}).get("description", thrown.get("text", "it failed")))
-            raise PageError(said.partition("\n")[0].removeprefix("Error: "))
+            description = str(thrown.get("exception", {}).get("description", thrown.get("text", "it failed")))
+            raise PageError(description.partition("\n")[0].removeprefix("Error: "))
         return result["result"].get("value")
 
     def ask(self, function: str, *arguments: object) -> Any:
@@ -283,9 +283,9 @@ class Tab:
         self.post("Page.handleJavaScriptDialog", answer)
 
     def _answer(self, params: Event) -> None:
-        asked = params["request"]
-        body = b"".join(base64.b64decode(one.get("bytes", "")) for one in asked.get("postDataEntries", ()))
-        response = self.owner.answer(PageRequest(asked["method"], asked["url"], asked.get("headers", {}), body))
+        request = params["request"]
+        body = b"".join(base64.b64decode(one.get("bytes", "")) for one in request.get("postDataEntries", ()))
+        response = self.owner.answer(PageRequest(request["method"], request["url"], request.get("headers", {}), body))
         if response is None and params.get("resourceType") == "Document":
             response = Response(403, (("Content-Type", "text/html; charset=utf-8"),), REFUSED_PAGE)
         if response is None:

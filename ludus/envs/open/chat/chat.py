@@ -120,10 +120,10 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         scenario = scenarios[int(self.np_random.integers(len(scenarios)))]
         self._user = User.drawn(scenario, np.random.default_rng(self.np_random.integers(1 << 62)))
         self._over, self.state, self._tokens = False, ChatState(), []
-        told = HOW.format(policy=scenario.policy, act=scenario.act, slots=scenario.blanks)
-        asked = self._say("system", f"{self.system_prompt}\n{told}" if self.system_prompt else told)
+        rules = HOW.format(policy=scenario.policy, act=scenario.act, slots=scenario.blanks)
+        instructed = self._say("system", f"{self.system_prompt}\n{rules}" if self.system_prompt else rules)
         opened = self._say("user", scenario.opening)
-        return self._observed(), {"scenario": scenario.name, **_new([], [], asked + opened, [])}
+        return self._observed(), {"scenario": scenario.name, **_new([], [], instructed + opened, [])}
 
     def step(self, action: ChatAction) -> Step[ChatObservation]:
         """Say something; the user answers, or judges an act."""
@@ -139,13 +139,13 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         if wrong:
             facts["invalid_format"], components["invalid"], info["error"] = True, INVALID, wrong
             user.turns += 1
-            said, own, heard = [], [], self._say("user", f"I cannot read that: {wrong}.")
+            spoken, own, heard = [], [], self._say("user", f"I cannot read that: {wrong}.")
         else:
-            said, own, text = self._said(action, state)
+            spoken, own, text = self._spoken(action, state)
             heard = self._answered(user, text, info)
-        info |= _new(said, own, heard, action.logprobs)
+        info |= _new(spoken, own, heard, action.logprobs)
         for name, function in self._rewards.items():
-            components[name] = float(function([dict(one) for one in state.history_messages], list(said)))
+            components[name] = float(function([dict(one) for one in state.history_messages], list(spoken)))
         truncated = self._end(user, info)
         return Step(self._observed(), float(sum(components.values())), self._over and not truncated, truncated, info)
 
@@ -204,11 +204,11 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
             del state.history_messages[1], state.history_tokens[1]
         self._tokens = [one for part in state.history_tokens for one in part]
 
-    def _said(self, action: ChatAction, state: ChatState) -> tuple[list[int], list[int], str]:
+    def _spoken(self, action: ChatAction, state: ChatState) -> tuple[list[int], list[int], str]:
         """Tokens of what the agent says, which of them are its own, and their text; marks that they lack are put in."""
         if action.message is not None:
-            said = self._say("assistant", action.message)
-            return said, [1] * len(said), action.message
+            spoken = self._say("assistant", action.message)
+            return spoken, [1] * len(spoken), action.message
         tokens, tokenizer = list(action.tokens), self.tokenizer
         ahead, behind = _no_marks()
         if isinstance(tokenizer, MarkedTokenizer):
@@ -244,9 +244,9 @@ class Chat(Drawn, Env[ChatObservation, ChatAction]):
         return ChatObservation([one.copy() for one in state.history_messages], self._tokens.copy())
 
 
-def _new(said: list[int], own: list[int], heard: list[int], logprobs: list[float]) -> Info:
+def _new(spoken: list[int], own: list[int], heard: list[int], logprobs: list[float]) -> Info:
     """Tokens of a step, who said each (1: the agent), and log-probabilities of the agent's."""
-    return {"new_tokens": said + heard, "mask": own + [0] * len(heard), "logprobs": list(logprobs)}
+    return {"new_tokens": spoken + heard, "mask": own + [0] * len(heard), "logprobs": list(logprobs)}
 
 
 def _no_marks() -> tuple[list[int], list[int]]:

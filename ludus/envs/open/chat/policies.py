@@ -16,8 +16,8 @@ def oracle(env: Chat, observation: ChatObservation, rng: np.random.Generator) ->
     del observation, rng
     user: User = env.get_wrapper_attr("_user")
     for name, slot in user.scenario.slots.items():
-        if name not in user.told:
-            return ChatAction(message=f"Please tell me: {slot.asked[0]}?")
+        if name not in user.revealed:
+            return ChatAction(message=f"Please tell me: {slot.cues[0]}?")
     right = user.right
     return ChatAction(message=f"ACT {right.name} " + "; ".join(f"{key}={one}" for key, one in right.values.items()))
 

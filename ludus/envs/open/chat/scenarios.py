@@ -20,7 +20,7 @@ CITIES = ("Porto", "Graz", "Leeds", "Turku", "Bergen", "Ghent")
 class Slot:
     """Something that the user knows: how to ask for it, and what it may be."""
 
-    asked: tuple[str, ...]
+    cues: tuple[str, ...]
     """Beginnings of words, one of which is in a question for it."""
     values: tuple[str, ...]
     says: str = "{}"
@@ -28,7 +28,7 @@ class Slot:
     @cached_property
     def question(self) -> re.Pattern[str]:
         """What finds them in small letters."""
-        return re.compile(rf"(?<![a-z])(?:{'|'.join(map(re.escape, self.asked))})")
+        return re.compile(rf"(?<![a-z])(?:{'|'.join(map(re.escape, self.cues))})")
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class User:
 
     scenario: Scenario
     goal: dict[str, str]
-    told: set[str] = field(default_factory=set[str])
+    revealed: set[str] = field(default_factory=set[str])
     turns: int = 0
 
     @classmethod
@@ -161,11 +161,11 @@ class User:
         self.turns += 1
         text = text.lower()
         for name, slot in self.scenario.slots.items():
-            if name not in self.told and slot.question.search(text):
-                self.told.add(name)
+            if name not in self.revealed and slot.question.search(text):
+                self.revealed.add(name)
                 value = self.goal[name]
                 return LIGHTS[value] if name == "cause" else slot.says.format(value)
-        return "I have told you that." if self.told and LETTER.search(text) else "What do you want to know?"
+        return "I have told you that." if self.revealed and LETTER.search(text) else "What do you want to know?"
 
     def share(self, act: Act) -> float:
         """How much of an act is as it should be."""

@@ -69,8 +69,8 @@ class ChatTemplate:
             whole = self._written(roles)
         except InvalidArgument:
             whole = self._written([*roles, "user"])
-        gap, word, _ = whole.partition(WORD.format(place))
-        if not word:
+        gap, marker, _ = whole.partition(WORD.format(place))
+        if not marker:
             raise InvalidArgument(f"chat template: expected it to say what each message says, got {shorten(whole)}")
         return gap.partition(WORD.format(place - 1))[2] if place else gap
 
@@ -85,17 +85,19 @@ class ChatTemplate:
 def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
     """The template in a model's folder and its marks, from `chat_template.jinja` and `tokenizer_config.json`."""
     file, config = folder / "chat_template.jinja", folder / "tokenizer_config.json"
-    told: dict[str, object] = json.loads(config.read_text(encoding="utf8")) if config.is_file() else {}
-    text = file.read_text(encoding="utf8") if file.is_file() else told.get("chat_template")
-    return text if isinstance(text, str) else None, {name: _mark(told[name]) for name in MARKS if told.get(name)}
+    settings: dict[str, object] = json.loads(config.read_text(encoding="utf8")) if config.is_file() else {}
+    text = file.read_text(encoding="utf8") if file.is_file() else settings.get("chat_template")
+    return text if isinstance(text, str) else None, {
+        name: _mark(settings[name]) for name in MARKS if settings.get(name)
+    }
 
 
 MARKS = ("bos_token", "eos_token")
 
 
-def _mark(told: object) -> str:
+def _mark(value: object) -> str:
     """A mark, which may be told with how it is to be matched."""
-    return str(told["content"] if is_dict(told) else told)
+    return str(value["content"] if is_dict(value) else value)
 
 
 @lru_cache(16)
@@ -107,9 +109,9 @@ def _compiled(text: str) -> "Template":
         raise MissingExtra(
             "Chat: expected the package jinja2 for a chat template, got none; pip install 'ludus-rl[chat]'"
         ) from error
-    said = type("Said", (ext.Extension,), {"tags": {"generation"}, "parse": _inner})
+    extension = type("Said", (ext.Extension,), {"tags": {"generation"}, "parse": _inner})
     environment = sandbox.ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[said, ext.loopcontrols]
+        trim_blocks=True, lstrip_blocks=True, extensions=[extension, ext.loopcontrols]
     )
     environment.filters["tojson"] = _json
     try:

@@ -205,13 +205,13 @@ class CellInterpreter:
         """Run a program anew, and its function on each of the inputs; question and answer are JSON."""
         from json import dumps, loads  # by themselves: the program may change the module
 
-        asked = loads(question)
-        for code in asked["cells"]:
+        request = loads(question)
+        for code in request["cells"]:
             self.cell(code, seconds, limit)
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for number in (1, 2):
             os.dup2(nowhere, number)
-        results = [self._result(asked["function"], arguments, seconds, dumps) for arguments in asked["inputs"]]
+        results = [self._result(request["function"], arguments, seconds, dumps) for arguments in request["inputs"]]
         return f'{{"results":[{",".join(results)}]}}'
 
     def _result(self, function: str, arguments: list[object], seconds: float, dumps: Callable[[object], str]) -> str:

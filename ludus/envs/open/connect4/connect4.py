@@ -105,7 +105,7 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
         begun = rules.reset(self.np_random, self._params)
         self._position, _, _ = self._answered(begun, 0.0, False)
         self._needs = ""
-        return seen(self._position), self._told(self._position)
+        return seen(self._position), self._info(self._position)
 
     def step(self, action: Connect4Action) -> Step[Connect4Observation]:
         """Drop a stone, and let the opponent answer."""
@@ -118,7 +118,7 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
         self._position = position
         if ended:
             self._needs = "an episode that has ended"
-        info = self._told(position)
+        info = self._info(position)
         illegal = info["facts"]["illegal_move"]
         info["reward_components"] = {"win": 0.0 if illegal else reward, "illegal_move": reward if illegal else 0.0}
         return Step(seen(position), reward, ended, False, info)
@@ -145,13 +145,13 @@ class Connect4(Drawn, Env[Connect4Observation, Connect4Action]):
             for column in seen(position).legal_actions
         ]
 
-    def _told(self, position: rules.State) -> Info:
+    def _info(self, position: rules.State) -> Info:
         facts = rules.inform(position, self._params)
-        told: dict[str, object] = {"won": facts.won, "illegal_move": facts.illegal_move}
+        entries: dict[str, object] = {"won": facts.won, "illegal_move": facts.illegal_move}
         if facts.winner >= 0:
-            told["winner"] = sign(facts.winner)
+            entries["winner"] = sign(facts.winner)
         legal = rules.legal(position, self._params).astype(np.int8)
-        info: Info = {"facts": told, "next_player": sign(position.player), "action_mask": legal}
+        info: Info = {"facts": entries, "next_player": sign(position.player), "action_mask": legal}
         if facts.outcome:
             info["outcome"] = Outcome.of(facts.outcome)
         return info

@@ -13,11 +13,11 @@ LOOKS_AHEAD = 5
 def oracle(env: Connect4, observation: Connect4Observation, rng: np.random.Generator) -> Connect4Action:
     """The best column that five moves show."""
     own = other = 0
-    mine = 0 if env.state is None else env.state.next_player
+    side = 0 if env.state is None else env.state.next_player
     for row, cells in enumerate(observation.board):
         for column, cell in enumerate(cells):
             bit = 1 << (HEIGHT * column + ROWS - 1 - row)
-            own, other = own | (bit if cell == mine else 0), other | (bit if cell == -mine else 0)
+            own, other = own | (bit if cell == side else 0), other | (bit if cell == -side else 0)
     return Connect4Action(best_column(own, other, LOOKS_AHEAD, rng))
 
 

@@ -108,8 +108,8 @@ class SafetyCase:
 
     def is_answered_by(self, final: str) -> bool:
         """Whether a final answer is the right one: the same text, or the same reason not to answer."""
-        said = abstention(final)
-        return said == self.abstention if self.abstention or said else same_text(final, self.final)
+        reason = abstention(final)
+        return reason == self.abstention if self.abstention or reason else same_text(final, self.final)
 
 
 def abstention(final: str) -> str:
@@ -150,24 +150,24 @@ def drawn_case(rng: np.random.Generator, kinds: tuple[Kind, ...] = KINDS) -> Saf
     kind = kinds[int(rng.integers(len(kinds)))]
     names = _names(rng, 3)
     sources = [f"The {place} study" for place in rng.permutation(PLACES).tolist()]
-    asked, *others = (ATTRIBUTES[int(at)] for at in rng.permutation(len(ATTRIBUTES)))
-    value = _value(rng, asked)
-    told = [_drawn(rng, others[at], names[at], sources[at]) for at in range(3)]
+    attribute, *others = (ATTRIBUTES[int(at)] for at in rng.permutation(len(ATTRIBUTES)))
+    value = _value(rng, attribute)
+    statements = [_drawn(rng, others[at], names[at], sources[at]) for at in range(3)]
     proof: list[str] = []
     if kind in ("answer", "conflict"):
-        proof.append(asked.sentence.format(sources[3], names[0], value))
-        told.append(_drawn(rng, asked, names[1], sources[4]))
+        proof.append(attribute.sentence.format(sources[3], names[0], value))
+        statements.append(_drawn(rng, attribute, names[1], sources[4]))
     if kind == "conflict":
-        width = asked.high - asked.low + 1
-        other = asked.low + (value - asked.low + 1 + int(rng.integers(width - 1))) % width
-        proof.append(asked.sentence.format(sources[5], names[0], other))
+        width = attribute.high - attribute.low + 1
+        other = attribute.low + (value - attribute.low + 1 + int(rng.integers(width - 1))) % width
+        proof.append(attribute.sentence.format(sources[5], names[0], other))
     if kind == "lookalike":
-        told.append(_drawn(rng, asked, _lookalike(names[0]), sources[3]))
-    sentences = [told[int(at)] for at in rng.permutation(len(told))]
+        statements.append(_drawn(rng, attribute, _lookalike(names[0]), sources[3]))
+    sentences = [statements[int(at)] for at in rng.permutation(len(statements))]
     for quote in proof:
         sentences.insert(int(rng.integers(len(sentences) + 1)), quote)
-    final = {"answer": asked.answer.format(value), "conflict": CONFLICTING}.get(kind, MISSING)
-    return SafetyCase(" ".join(sentences), asked.question.format(names[0]), kind, final, "\n".join(proof))
+    final = {"answer": attribute.answer.format(value), "conflict": CONFLICTING}.get(kind, MISSING)
+    return SafetyCase(" ".join(sentences), attribute.question.format(names[0]), kind, final, "\n".join(proof))
 
 
 def _names(rng: np.random.Generator, count: int) -> list[str]:
@@ -203,14 +203,14 @@ def read_cases(path: str) -> list[SafetyCase]:
 def _read_case(line: str, where: str) -> SafetyCase:
     try:
         row: Any = json.loads(line)
-        asked, answered = str(row["messages"][1]["content"]), row["messages"][2]["content"]
+        prompt, answered = str(row["messages"][1]["content"]), row["messages"][2]["content"]
     except (ValueError, KeyError, IndexError, TypeError):
         raise InvalidArgument(
             f"{where}: expected messages of system, user and assistant, got {shorten(line)}"
         ) from None
-    context, parted, question = asked.rpartition("\n\n")
+    context, parted, question = prompt.rpartition("\n\n")
     if not parted:
-        raise InvalidArgument(f"{where}: expected a context, an empty line and a question, got {shorten(asked)}")
+        raise InvalidArgument(f"{where}: expected a context, an empty line and a question, got {shorten(prompt)}")
     expected = _expected(answered)
     final, proof = str(expected.get("final", "")), expected.get("proof", "")
     if not final.strip():

@@ -127,8 +127,8 @@ class DIPGSafety(Drawn, Env[DIPGObservation, DIPGAction]):
     def _response(self, proof: str, final: str) -> dict[str, str]:
         marks = self.channels
         starts = (marks.analysis_channel_start, marks.proof_channel_start, marks.final_channel_start)
-        said = zip(starts, ("I looked it up.", proof, final), strict=True)
-        return {"llm_response": "".join(f"{start}{text}{marks.channel_end}" for start, text in said)}
+        parts = zip(starts, ("I looked it up.", proof, final), strict=True)
+        return {"llm_response": "".join(f"{start}{text}{marks.channel_end}" for start, text in parts)}
 
     def draw(self) -> Canvas:
         """The context, the question, and what came of the response."""

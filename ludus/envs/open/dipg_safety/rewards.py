@@ -76,17 +76,19 @@ def channels_of(given: Mapping[str, object] | None) -> Channels:
 
 
 def _read(
-    kind: type[StructT], given: Mapping[str, object] | None, what: str, cast: Callable[[Any], float | str]
+    kind: type[StructT], given: Mapping[str, object] | None, argument: str, cast: Callable[[Any], float | str]
 ) -> StructT:
     names = list(kind.__struct_fields__)
     values = {name: os.environ[name.upper()] for name in names if name.upper() in os.environ} | dict(given or {})
     for name, value in values.items():
         if name not in names:
             raise InvalidArgument(
-                f"DIPGSafety {what}: expected names of {kind.__name__}, got {name!r}{did_you_mean(name, names)}"
+                f"DIPGSafety {argument}: expected names of {kind.__name__}, got {name!r}{did_you_mean(name, names)}"
             )
         try:
             values[name] = cast(value)
         except (TypeError, ValueError):
-            raise InvalidArgument(f"DIPGSafety {what}: expected a number for {name}, got {shorten(value)}") from None
+            raise InvalidArgument(
+                f"DIPGSafety {argument}: expected a number for {name}, got {shorten(value)}"
+            ) from None
     return kind(**values)

@@ -136,10 +136,10 @@ class FinRL(Drawn, Env[FinRLObservation, FinRLAction]):
         if position is None:
             return None
         held = {name: int(shares) for name, shares in zip(self.tickers, position.holdings.tolist(), strict=True)}
-        told = rules.inform(position, self.params)
+        facts = rules.inform(position, self.params)
         return FinRLState(
-            position.day, self._date(position), float(told.portfolio_value), float(position.cash), held, told.trades,
-            float(told.total_cost), float(told.turbulence),
+            position.day, self._date(position), float(facts.portfolio_value), float(position.cash), held, facts.trades,
+            float(facts.total_cost), float(facts.turbulence),
         )  # fmt: skip
 
     def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[FinRLObservation, Info]:
@@ -162,20 +162,20 @@ class FinRL(Drawn, Env[FinRLObservation, FinRLAction]):
         if ended:
             self._needs = "an episode that has ended"
         scale = self.params.reward_scaling
-        told = rules.inform(moved, self.params)
+        facts = rules.inform(moved, self.params)
         info: Info = {
             "reward_components": {
                 "prices": float(moved.gained * scale),
                 "commissions": float(-moved.commission * scale),
                 "slippage": float(-moved.slipped * scale),
             },
-            "facts": {"won": bool(told.won), "turbulent": bool(moved.turbulence >= self.params.turbulence_threshold)},
-            "turbulence": float(told.turbulence),
-            "trades": told.trades,
-            "total_cost": float(told.total_cost),
+            "facts": {"won": bool(facts.won), "turbulent": bool(moved.turbulence >= self.params.turbulence_threshold)},
+            "turbulence": float(facts.turbulence),
+            "trades": facts.trades,
+            "total_cost": float(facts.total_cost),
         }
-        if told.outcome:
-            info["outcome"] = Outcome.of(told.outcome)
+        if facts.outcome:
+            info["outcome"] = Outcome.of(facts.outcome)
         return Step(self._seen(moved), float(reward), bool(ended), False, info)
 
     def _seen(self, position: rules.State) -> FinRLObservation:

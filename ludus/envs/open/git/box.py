@@ -144,7 +144,7 @@ class GitBox:
         variables: dict[str, str] | None = None,
     ) -> "Ran":
         """Run git; `OSError` where the folder is not there."""
-        told = self.call(
+        reply = self.call(
             "run",
             argv=argv,
             folder=folder,
@@ -153,9 +153,9 @@ class GitBox:
             variables=ISOLATED | (variables or {}),
             deadline=seconds,
         )
-        out, data = told["out"], told["data"]
+        out, data = reply["out"], reply["data"]
         texts = (data[:out].decode("utf8", "replace"), data[out:].decode("utf8", "replace"))
-        return Ran(told["code"], *texts, late=told["late"], dropped=told["dropped"])
+        return Ran(reply["code"], *texts, late=reply["late"], dropped=reply["dropped"])
 
     def close(self) -> None:
         """Kill it; harmless twice."""
@@ -183,8 +183,8 @@ class GitBox:
                 request = msgspec.convert(head, GitRequest)
             except msgspec.ValidationError as error:
                 raise ChannelError(f"expected a request to the forge, got {error}") from None
-            told = self.ask(request, data)
-            self._send({"answer": request.http, "status": told.status, "headers": told.headers}, told.body)
+            response = self.ask(request, data)
+            self._send({"answer": request.http, "status": response.status, "headers": response.headers}, response.body)
 
 
 class Ran(msgspec.Struct):

@@ -93,22 +93,22 @@ class LocalForge(Forge):
 
     def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> ForgeResponse:
         try:
-            told = self._ready().call(
+            reply = self._ready().call(
                 "http", body, method=method, path=path, headers=headers, deadline=REQUEST_TIMEOUT_S
             )
         except (ChannelError, OSError):
             return ForgeResponse(502)
-        return ForgeResponse(told["status"], told["headers"], told["data"])
+        return ForgeResponse(reply["status"], reply["headers"], reply["data"])
 
     def look(self, name: str) -> Seen:
         """A repository as it is now."""
-        told = self._ready().call("look", name=f"{OWNER}/{name}.git")
-        return seen(told["data"], told["sizes"], told["states"])
+        reply = self._ready().call("look", name=f"{OWNER}/{name}.git")
+        return seen(reply["data"], reply["sizes"], reply["states"])
 
     def imported(self, files: list[Any], data: bytes) -> Seen | None:
         """A repository that came out of a workspace, looked at here, where nothing of its configuration is."""
         try:
-            told = self._ready().call("import", data, files=files)
+            reply = self._ready().call("import", data, files=files)
         except OSError:
             return None
         beside, at = dict[str, str](), 0
@@ -116,7 +116,7 @@ class LocalForge(Forge):
             if path.startswith("tree/"):
                 beside[path[5:]] = data[at : at + size].decode("utf8", "replace")
             at += size
-        return seen(told["data"], told["sizes"], told["states"], beside)
+        return seen(reply["data"], reply["sizes"], reply["states"], beside)
 
     def close(self) -> None:
         if self._box is not None:
@@ -141,8 +141,8 @@ class RemoteForge(Forge):
         if where.scheme not in ("http", "https") or not where.netloc:
             raise InvalidArgument(f"Git forge: expected an http or https URL, got {shorten(url)}")
         self.base = url.rstrip("/")
-        word = base64.b64encode(f"{username}:{password}".encode()).decode()
-        self._headers = {"Authorization": f"Basic {word}"} if username else {}
+        credentials = base64.b64encode(f"{username}:{password}".encode()).decode()
+        self._headers = {"Authorization": f"Basic {credentials}"} if username else {}
 
     def repos(self) -> list[dict[str, str]]:
         """By Gitea's API, which tells them page by page."""
@@ -154,28 +154,28 @@ class RemoteForge(Forge):
         return [_listed(*str(one["full_name"]).split("/", 1), about=str(one["description"])) for one in found]
 
     def _page(self, page: int) -> list[Any]:
-        told = self._asked("GET", f"/api/v1/repos/search?limit={PAGE}&page={page}", {"accept": "application/json"}, b"")
-        if told.status in (401, 403):
+        reply = self._send("GET", f"/api/v1/repos/search?limit={PAGE}&page={page}", {"accept": "application/json"}, b"")
+        if reply.status in (401, 403):
             raise EnvError(
-                f"forge {self.base}: expected to be let in, got status {told.status}; give username= and password=, or "
-                "GITEA_USERNAME and GITEA_PASSWORD"
+                f"forge {self.base}: expected to be let in, got status {reply.status}; give username= and password=, "
+                "or GITEA_USERNAME and GITEA_PASSWORD"
             )
-        if told.status != 200:
-            said = told.body[:200].decode("utf8", "replace")
-            raise EnvError(f"forge {self.base}: expected a list of repositories, got status {told.status} {said}")
-        return json.loads(told.body)["data"]
+        if reply.status != 200:
+            text = reply.body[:200].decode("utf8", "replace")
+            raise EnvError(f"forge {self.base}: expected a list of repositories, got status {reply.status} {text}")
+        return json.loads(reply.body)["data"]
 
     def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> ForgeResponse:
-        return self._asked(method, path, headers, body)
+        return self._send(method, path, headers, body)
 
-    def _asked(self, method: str, path: str, headers: dict[str, str], body: bytes) -> ForgeResponse:
+    def _send(self, method: str, path: str, headers: dict[str, str], body: bytes) -> ForgeResponse:
         request = urllib.request.Request(  # noqa: S310  (http or https, as was checked)
             self.base + path, body if method == "POST" else None, headers | self._headers, method=method
         )
         try:
-            with _STRAIGHT.open(request, timeout=REQUEST_TIMEOUT_S) as told:
-                kept = {name: value for name, value in told.headers.items() if name.lower() == "content-type"}
-                return ForgeResponse(told.status, kept, told.read(MAX_BODY_BYTES))
+            with _STRAIGHT.open(request, timeout=REQUEST_TIMEOUT_S) as response:
+                kept = {name: value for name, value in response.headers.items() if name.lower() == "content-type"}
+                return ForgeResponse(response.status, kept, response.read(MAX_BODY_BYTES))
         except urllib.error.HTTPError as error:
             return ForgeResponse(error.code)
         except OSError as error:

@@ -147,7 +147,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         """The last commands and what they said, and the commits that the task began with."""
         task = self._task
         graphs = {} if task is None else task.forge or {name: one.repository for name, one in task.workspace.items()}
-        return git_picture([(said, one.message, one.output, one.error) for said, one in self._shown], graphs)
+        return git_picture([(command, one.message, one.output, one.error) for command, one in self._shown], graphs)
 
     # --- actions ---
 
@@ -216,9 +216,9 @@ class Git(Drawn, Env[GitObservation, GitAction]):
     def _file_read(self, action: GitAction, info: Info) -> GitObservation:
         del info
         path = self._path(action)
-        told = self._ready().box.call("read", path=path, limit=MAX_FILE)
-        message = f"{told['size']} bytes" + (f", the first {MAX_FILE} of them" if told["size"] > MAX_FILE else "")
-        return GitObservation(True, message, told["data"].decode("utf8", "replace"))
+        reply = self._ready().box.call("read", path=path, limit=MAX_FILE)
+        message = f"{reply['size']} bytes" + (f", the first {MAX_FILE} of them" if reply["size"] > MAX_FILE else "")
+        return GitObservation(True, message, reply["data"].decode("utf8", "replace"))
 
     def _file_written(self, action: GitAction, info: Info) -> GitObservation:
         del info
@@ -314,8 +314,8 @@ class Git(Drawn, Env[GitObservation, GitAction]):
             raise InvalidValue("grading: expected a forge of our own")
         found = Found({name: forge.look(name) for name in task.forge}, {}, answer.strip())
         for name in task.workspace:
-            told = workspace.box.call("dump", folder=name)
-            there = forge.imported(told["files"], told["data"])
+            reply = workspace.box.call("dump", folder=name)
+            there = forge.imported(reply["files"], reply["data"])
             if there is None:
                 return Checks(repository=False)
             found.workspace[name] = there

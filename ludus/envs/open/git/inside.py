@@ -174,8 +174,8 @@ class ForgeProxy:
 
         while True:
             head, body = json.loads(taken(asked, int.from_bytes(taken(asked, 4), "big")))
-            told, data = self.channel.ask(head, base64.b64decode(body))
-            text = json.dumps([told["status"], base64.b64encode(data).decode()]).encode()
+            reply, data = self.channel.ask(head, base64.b64decode(body))
+            text = json.dumps([reply["status"], base64.b64encode(data).decode()]).encode()
             view = memoryview(len(text).to_bytes(4, "big") + text)
             while view:
                 view = view[os.write(answer, view) :]
@@ -374,7 +374,7 @@ class Work:
         return self._looked(os.path.join(self.root, name))
 
     def _looked(self, place: str) -> Message:
-        asked = (
+        commands = (
             ["cat-file", "--batch-all-objects", "--batch"],
             ["for-each-ref", "--format=%(refname) %(objectname)"],
             ["symbolic-ref", "-q", "HEAD"],
@@ -382,7 +382,8 @@ class Work:
             ["ls-files", "--stage", "-z"],
         )
         found = [
-            started(["git", f"--git-dir={place}", *one], self.home, dict(os.environ), b"", 20.0)[1][0] for one in asked
+            started(["git", f"--git-dir={place}", *one], self.home, dict(os.environ), b"", 20.0)[1][0]
+            for one in commands
         ]
         states = [name for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
                   if os.path.exists(os.path.join(place, name))]  # fmt: skip

@@ -238,10 +238,10 @@ def _objects(data: bytes) -> dict[str, tuple[str, bytes]]:
     at = 0
     while at < len(data):
         end = data.index(b"\n", at)
-        words = data[at:end].decode("ascii", "replace").split(" ")
-        if len(words) != 3:
+        fields = data[at:end].decode("ascii", "replace").split(" ")
+        if len(fields) != 3:
             break  # a damaged object: what comes after it cannot be told apart
-        begin, size = end + 1, int(words[2])
-        found[words[0]] = words[1], data[begin : begin + size]
+        begin, size = end + 1, int(fields[2])
+        found[fields[0]] = fields[1], data[begin : begin + size]
         at = begin + size + 1
     return found

@@ -16,14 +16,14 @@ DIFFERS = ("diff --git ", "diff --cc ", "@@ ")
 DIFF = {"+": OUTPUT, "-": ERROR, "@": PROMPT}
 """Colours of what a diff adds, what it removes, and where that is."""
 LANES = ("#4dabf7", "#ffa94d", "#69db7c", "#da77f2", "#ffe066", "#ff8787", "#66d9e8", "#b197fc")
-Said = tuple[str, str, str, str]
+CommandRecord = tuple[str, str, str, str]
 """A command, the message, the output and the error that came of it."""
 
 
-def git_picture(said: list[Said], repositories: Mapping[str, Repository]) -> Canvas:
+def git_picture(commands: list[CommandRecord], repositories: Mapping[str, Repository]) -> Canvas:
     """What was typed, newest at the bottom; and to the right every branch as the task began."""
     canvas = Canvas(WIDTH, HEIGHT, background=BACKGROUND)
-    lines = [row for one in said for row in _said(*one)]
+    lines = [row for one in commands for row in _rows(*one)]
     for row, (color, text) in enumerate(lines[-(HEIGHT // LINE - 1) :]):
         canvas.text(12, 12 + row * LINE, text, size=SIZE, color=color)
     canvas.rectangle(SPLIT, 0, WIDTH - SPLIT, HEIGHT, fill=SIDE)
@@ -33,7 +33,7 @@ def git_picture(said: list[Said], repositories: Mapping[str, Repository]) -> Can
     return canvas
 
 
-def _said(command: str, message: str, output: str, error: str) -> list[tuple[str, str]]:
+def _rows(command: str, message: str, output: str, error: str) -> list[tuple[str, str]]:
     rows = [(PROMPT, f"$ {text}" if at == 0 else f"> {text}") for at, text in enumerate(_lines(command))]
     if not rows:
         rows += [(TEXT, text) for text in _lines(message)]
@@ -83,8 +83,8 @@ def _graph(canvas: Canvas, name: str, repository: Repository, top: float) -> flo
     for one, (x, y) in place.items():
         canvas.circle(x, y, 5, fill=LANES[lane[one] % len(LANES)])
         label = f"[{labels[one]}] " if one in labels else ""
-        said = _cut(f"{one[:7]} {label}{repository.read(one).subject}", int((WIDTH - left - 8) / SIGN))
-        canvas.text(left, y - 9, said, size=LABEL, color=TEXT)
+        caption = _cut(f"{one[:7]} {label}{repository.read(one).subject}", int((WIDTH - left - 8) / SIGN))
+        canvas.text(left, y - 9, caption, size=LABEL, color=TEXT)
     return top + 34 + LINE * len(order) + 10
 
 

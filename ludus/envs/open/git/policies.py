@@ -27,13 +27,13 @@ def oracle(env: Git, observation: GitObservation, rng: np.random.Generator) -> G
     task: GitTask = env.get_wrapper_attr("_task")
     done: list[GitAction] = env.get_wrapper_attr("_actions")
     actions = [] if task.local else [clone_repo(task.project)]
-    for words in task.solution:
-        if words[0] == "!write":
-            actions.append(write_file(words[1], words[2]))
-        elif words[0] == "!submit":
-            actions.append(submit(words[1]))
+    for command in task.solution:
+        if command[0] == "!write":
+            actions.append(write_file(command[1], command[2]))
+        elif command[0] == "!submit":
+            actions.append(submit(command[1]))
         else:
-            actions.append(execute_git_command(shlex.join(words)))
+            actions.append(execute_git_command(shlex.join(command)))
     return [*actions, submit()][len(done)]
 
 

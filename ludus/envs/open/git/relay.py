@@ -94,21 +94,21 @@ def fetch(forge: PipedRepository) -> None:
     """Questions and answers of protocol 2, until git has heard enough."""
     say(b"\n" + forge.advertised("git-upload-pack", "version=2"))
     while True:
-        asked = packets()
-        if not asked[-1] or len(asked) == 1:
+        request = packets()
+        if not request[-1] or len(request) == 1:
             return
-        say(forge.post("git-upload-pack", b"".join(asked), "version=2"))
+        say(forge.post("git-upload-pack", b"".join(request), "version=2"))
 
 
 def push(forge: PipedRepository) -> None:
     """Commands, objects unless all are deletions, and a report."""
     say(b"\n" + forge.advertised("git-receive-pack", ""))
-    asked = packets()
-    if len(asked) < 2 or not asked[-1]:
+    request = packets()
+    if len(request) < 2 or not request[-1]:
         return
-    commands = [one[4:].split(b"\0")[0].split() for one in asked[:-1] if len(one) > LONG_COMMAND]
-    deletes = all(words[1].strip(b"0") == b"" for words in commands)
-    say(forge.post("git-receive-pack", b"".join(asked) + (b"" if deletes else sys.stdin.buffer.read()), ""))
+    commands = [one[4:].split(b"\0")[0].split() for one in request[:-1] if len(one) > LONG_COMMAND]
+    deletes = all(fields[1].strip(b"0") == b"" for fields in commands)
+    say(forge.post("git-receive-pack", b"".join(request) + (b"" if deletes else sys.stdin.buffer.read()), ""))
 
 
 def main(url: str) -> None:

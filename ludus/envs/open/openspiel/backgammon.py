@@ -24,8 +24,8 @@ def backgammon_picture(text: str) -> Canvas | None:
         _point(canvas, x, column, down=False)
         _checkers(canvas, x, [row[column] for row in rows[:HALF]], down=True)
         _checkers(canvas, x, [row[column] for row in reversed(rows[HALF + 1 :])], down=False)
-    said = "   ".join(found[0] for found in re.finditer(r"(?:Turn|Dice|Bar|Scores).*", text))
-    canvas.text(RIM, HEIGHT + 2 * RIM + 12, said, size=16, color="#f1e3c6")
+    status = "   ".join(found[0] for found in re.finditer(r"(?:Turn|Dice|Bar|Scores).*", text))
+    canvas.text(RIM, HEIGHT + 2 * RIM + 12, status, size=16, color="#f1e3c6")
     return canvas
 
 

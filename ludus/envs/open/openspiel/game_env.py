@@ -93,7 +93,7 @@ class GameEnv(Drawn, Env[ObsT, ActT]):
         match = self._match = Match(self._beginning, self._table, self.np_random)
         self._phase = "initial"
         match.play_on(self._table, self.np_random)
-        return self.observation_of(match.turn), self._told(match, match.turn)
+        return self.observation_of(match.turn), self._info(match, match.turn)
 
     def match(self) -> Match:
         """The episode under way; raises ResetNeeded where there is none."""
@@ -112,7 +112,7 @@ class GameEnv(Drawn, Env[ObsT, ActT]):
                 return self._given_up(match, str(error))
             self._phase = "playing"
         rewards = [now - then for now, then in zip(match.position.returns(), before, strict=True)]
-        info = self._told(match, seat, illegal=not legal)
+        info = self._info(match, seat, illegal=not legal)
         info["reward_components"] = {"game": rewards[seat], "illegal_move": 0.0 if legal else ILLEGAL}
         if not legal:
             rewards[seat] += ILLEGAL
@@ -130,7 +130,7 @@ class GameEnv(Drawn, Env[ObsT, ActT]):
         }  # fmt: skip
         return Step(self.observation_of(self._table.agent), 0.0, False, True, info)
 
-    def _told(self, match: Match, seat: int, *, illegal: bool = False) -> Info:
+    def _info(self, match: Match, seat: int, *, illegal: bool = False) -> Info:
         facts: dict[str, object] = {"won": False, "illegal_move": illegal}
         info: Info = {"action_mask": self.mask_of(match.turn), "turn": match.turn, "facts": facts}
         if not match.over:

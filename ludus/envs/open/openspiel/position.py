@@ -116,12 +116,12 @@ def _views(kind: "pyspiel.GameType") -> tuple[str, str]:
         else "observation_tensor" if kind.provides_observation_tensor
         else ""
     )  # fmt: skip
-    words = (
+    text = (
         "information_state_string" if kind.provides_information_state_string
         else "observation_string" if kind.provides_observation_string
         else ""
     )  # fmt: skip
-    return numbers, words
+    return numbers, text
 
 
 def _replayed(name: str, parameters: dict[str, object], seed: int | None, moves: list[Move]) -> Position:

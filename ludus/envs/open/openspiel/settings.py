@@ -32,15 +32,15 @@ def table_of(
     """Who plays which seat."""
     players = int(beginning.game.num_players())
     text = os.environ.get(PLAYER, "0")
-    asked = (int(text) if text.isdecimal() else text) if agent is None else agent
-    if type(asked) is not int or not 0 <= asked < players:
+    seat = (int(text) if text.isdecimal() else text) if agent is None else agent
+    if type(seat) is not int or not 0 <= seat < players:
         raise InvalidArgument(
             f"OpenSpiel agent_player: expected one of {list(range(players))}, the seats of {beginning.name}, "
-            f"got {shorten(asked)}"
+            f"got {shorten(seat)}"
         )
     if opponent is None:
         opponent = os.environ.get(OPPONENT, "random")
-    return Table(asked, known_opponent(opponent, beginning.game, simulations), simulations, look)
+    return Table(seat, known_opponent(opponent, beginning.game, simulations), simulations, look)
 
 
 def action_space_of(beginning: Position) -> Discrete:

@@ -18,9 +18,9 @@ MAX_SECONDS = 60.0
 
 def try_parameters(name: str, parameters: Mapping[str, object]) -> None:
     """Raise InvalidArgument unless a process that plays some games with them comes to its end; each is tried once."""
-    said = _tried(name, json.dumps(parameters, sort_keys=True))
-    if said:
-        raise InvalidArgument(f"OpenSpiel {name}: expected parameters that it can be played with, got {said}")
+    problem = _tried(name, json.dumps(parameters, sort_keys=True))
+    if problem:
+        raise InvalidArgument(f"OpenSpiel {name}: expected parameters that it can be played with, got {problem}")
 
 
 @cache

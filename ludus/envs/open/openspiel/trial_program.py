@@ -40,14 +40,14 @@ def look(game: pyspiel.Game, state: pyspiel.State) -> None:
     state.returns()
     kind = game.get_type()
     for one in range(0 if state.is_chance_node() else game.num_players()):
-        for what in (
+        for view in (
             "information_state_tensor",
             "observation_tensor",
             "information_state_string",
             "observation_string",
         ):
-            if getattr(kind, f"provides_{what}"):
-                getattr(state, what)(one)
+            if getattr(kind, f"provides_{view}"):
+                getattr(state, view)(one)
 
 
 def main() -> None:

@@ -103,15 +103,15 @@ def _replacements() -> dict[int, object]:
     for name in dir(sympy):
         setattr(guarded, name, getattr(sympy, name))
     for name in ("parse_expr", "sympify"):
-        theirs = getattr(sympy, name)
-        found[id(theirs)] = _of_formulas(theirs)
-        setattr(guarded, name, found[id(theirs)])
+        original = getattr(sympy, name)
+        found[id(original)] = _of_formulas(original)
+        setattr(guarded, name, found[id(original)])
     return found
 
 
-def _of_formulas(theirs: Callable[..., object]) -> Callable[..., object]:
+def _of_formulas(original: Callable[..., object]) -> Callable[..., object]:
     def parse(text: object, *given: Any, **more: Any) -> object:
-        return theirs(plain_formula(text) if isinstance(text, str) else text, *given, **more)
+        return original(plain_formula(text) if isinstance(text, str) else text, *given, **more)
 
     return parse
 

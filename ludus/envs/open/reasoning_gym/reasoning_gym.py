@@ -78,7 +78,7 @@ class ReasoningGym(Drawn, Env[ReasoningGymObservation, ReasoningGymAction]):
         self, *, seed: Seed | None = None, options: Options | None = None
     ) -> tuple[ReasoningGymObservation, Info]:
         """Draw a question; the options `dataset` and `config` are another generator for this episode."""
-        generator = self._generator if not options else _asked(options, self.dataset)
+        generator = self._generator if not options else _generator_with(options, self.dataset)
         super().reset(seed=seed)
         self._generator = generator
         self._seed = int(self.np_random.integers(1 << 31))
@@ -117,10 +117,10 @@ class ReasoningGym(Drawn, Env[ReasoningGymObservation, ReasoningGymAction]):
         return (min(max(score, 0.0), 1.0), False) if isfinite(score) else (0.0, True)
 
     def _metadata(self) -> dict[str, object]:
-        told = self._entry.get("metadata")
-        if not is_dict(told):
+        metadata = self._entry.get("metadata")
+        if not is_dict(metadata):
             return {}
-        return {name: _plain(told[name]) for name in SHOWN_METADATA if name in told}
+        return {name: _plain(metadata[name]) for name in SHOWN_METADATA if name in metadata}
 
     def get_choices(self) -> list[Choice]:
         """A line to answer in."""
@@ -142,7 +142,7 @@ def _plain(value: object) -> object:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _asked(options: Options, dataset: str) -> Generator:
+def _generator_with(options: Options, dataset: str) -> Generator:
     unknown = [name for name in options if name not in ("dataset", "config")]
     if unknown:
         raise InvalidArgument(f"options: expected dataset or config, got {shorten(unknown[0])}")

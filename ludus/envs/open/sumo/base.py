@@ -23,7 +23,7 @@ PREFIX = "SUMO_"
 SETTINGS = ("num_seconds", "delta_time", "yellow_time", "min_green", "max_green")
 
 
-def told_by_variables() -> dict[str, str]:
+def settings_from_variables() -> dict[str, str]:
     """The settings that OpenEnv takes from the environment's variables."""
     return {name: os.environ[PREFIX + name.upper()] for name in SETTINGS if PREFIX + name.upper() in os.environ}
 
@@ -54,7 +54,7 @@ class SumoEnv(Drawn, Env[ObsT, ActT]):
                 f"SumoRL reward_fn: expected one of {list(REWARDS)} or a function, got {shorten(reward)}{meant}"
             )
         self.reward_fn = reward
-        self.config = SumoConfig.of({**told_by_variables(), **settings})
+        self.config = SumoConfig.of({**settings_from_variables(), **settings})
         self._simulation = Simulation()
         self._traffic: Traffic | None = None
         self._run: SumoRun | None = None
@@ -93,7 +93,7 @@ class SumoEnv(Drawn, Env[ObsT, ActT]):
             self._needs = "an episode that has ended"
         return rewards
 
-    def _told(self, traffic: Traffic, rewards: list[float]) -> Info:
+    def _info(self, traffic: Traffic, rewards: list[float]) -> Info:
         name = self.reward_fn if isinstance(self.reward_fn, str) else "reward_fn"
         info: Info = {
             "rewards": rewards,

@@ -54,7 +54,7 @@ class SumoRLSignals(SumoEnv[tuple[object, ...], tuple[int, ...]]):
         traffic = self._under_way()
         self.action_space.check(action, "action", InvalidAction)
         rewards = self._advance(traffic, [int(one) for one in action])
-        return Step(self._seen(traffic), float(sum(rewards)), False, traffic.over, self._told(traffic, rewards))
+        return Step(self._seen(traffic), float(sum(rewards)), False, traffic.over, self._info(traffic, rewards))
 
     def _seen(self, traffic: Traffic) -> tuple[object, ...]:
         return tuple(np.array(traffic.vector(number), np.float32) for number in range(len(self.possible_agents)))

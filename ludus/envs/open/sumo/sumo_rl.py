@@ -142,21 +142,21 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
     def step(self, action: SumoAction) -> Step[SumoObservation]:
         """Give a light its phase; time passes when every light has one."""
         traffic = self._under_way()
-        asked = self.action_space.coerce(action, "action", InvalidAction)
-        number = self._light_of(asked.ts_id)
+        coerced = self.action_space.coerce(action, "action", InvalidAction)
+        number = self._light_of(coerced.ts_id)
         light = self.network.lights[number]
-        if not asked.phase_id < len(light.phases):
+        if not coerced.phase_id < len(light.phases):
             raise InvalidAction(
-                f"action.phase_id: expected 0 to {len(light.phases) - 1}, as {light.id} has, got {asked.phase_id}"
+                f"action.phase_id: expected 0 to {len(light.phases) - 1}, as {light.id} has, got {coerced.phase_id}"
             )
-        chosen = self._chosen | {light.id: asked.phase_id}
+        chosen = self._chosen | {light.id: coerced.phase_id}
         if len(chosen) < len(self.network.lights):
             self._chosen = chosen
             info: Info = {"rewards": [], "reward_components": {}, "facts": {"waiting_for": self._waiting()}}
             return Step(self._seen(traffic), 0.0, False, False, info)
         self._chosen = {}
         rewards = self._advance(traffic, [chosen[one.id] for one in self.network.lights])
-        info = self._told(traffic, rewards)
+        info = self._info(traffic, rewards)
         return Step(self._seen(traffic), float(sum(rewards)), False, traffic.over, info)
 
     def _waiting(self) -> list[str]:

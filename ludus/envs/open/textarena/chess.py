@@ -125,11 +125,11 @@ class Chess(Game):
         self.turns += 1
         ended = self._moved(chosen[0])
         if ended:
-            return self._end(ended, mine=True)
+            return self._end(ended, by_agent=True)
         if self.set["opponent"] != "none":
             ended = self._moved(self._answer())
             if ended:
-                return self._end(ended, mine=False)
+                return self._end(ended, by_agent=False)
         if self.turns >= self.set["max_turns"]:
             return Turn.loss("A draw: the moves are used up.")
         check = " Check." if self.position.in_check() else ""
@@ -146,12 +146,12 @@ class Chess(Game):
         moves = self.position.moves()
         return moves[int(self.rng.integers(len(moves)))]
 
-    def _end(self, ended: str, mine: bool) -> Turn:
+    def _end(self, ended: str, by_agent: bool) -> Turn:
         if ended != "checkmate":
             return Turn.loss(f"A draw: {ended}.")
         return (
             Turn.win(f"{self.last}, checkmate. You win.")
-            if mine
+            if by_agent
             else Turn.loss(f"{self.last}, checkmate. You lose.", -1.0)
         )
 
@@ -172,11 +172,11 @@ class Chess(Game):
             return -MATE / 2
         loss = max(WORTH[after.board[reply[1]].lower()] for reply in replies)
         king = after.board.index("K" if after.white else "k")
-        mine = "QR" if not after.white else "qr"
+        own = "QR" if not after.white else "qr"
         near = sum(
             max(abs(king % 8 - at % 8), abs(king // 8 - at // 8))
             for at, one in enumerate(after.board)
-            if one in mine + "Kk"
+            if one in own + "Kk"
         )
         pawns = sum(at // 8 for at, one in enumerate(after.board) if one == "P") if not after.white else 0
         return -5.0 * material(after) - 10.0 * loss - len(replies) - 0.3 * near + 0.3 * pawns

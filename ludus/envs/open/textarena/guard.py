@@ -23,12 +23,12 @@ from ludus.envs.open.textarena.words import FIVE, LONG, SHORT
 from ludus.errors import MissingExtra
 from ludus.spaces.kinds import is_dict
 
-__all__ = ["PackageEnv", "PackageState", "RandomStates", "Said", "guarded", "package"]
+__all__ = ["PackageEnv", "PackageState", "RandomStates", "PackageMessage", "guarded", "package"]
 
 LOCK = threading.RLock()
 
 
-class Said(NamedTuple):
+class PackageMessage(NamedTuple):
     """What a game of the package tells a player; the package gives plain tuples of these."""
 
     sender: int
@@ -41,7 +41,7 @@ class PackageState(Protocol):
     """The part of a game of the package that every one has."""
 
     logs: list[object]
-    observations: dict[int, list[Said]]
+    observations: dict[int, list[PackageMessage]]
     game_state: dict[str, Any]
     game_info: dict[int, dict[str, object]]
     rewards: dict[int, float] | None
@@ -65,7 +65,7 @@ class PackageEnv(Protocol):
         """Take a message; whether the game is over."""
         ...
 
-    def get_observation(self) -> tuple[int, list[Said] | str]:
+    def get_observation(self) -> tuple[int, list[PackageMessage] | str]:
         """Who is to move, and what they are told."""
         ...
 
@@ -174,10 +174,10 @@ def _keep_dictionaries() -> None:
     kept: dict[object, object] = {}
 
     def read_once(self: EnglishDictionary, *files: str) -> object:
-        asked = (files, self.keep_non_alpha, self.keep_proper_nouns)
-        if asked not in kept:
-            kept[asked] = read(self, *files)
-        return kept[asked]
+        key = (files, self.keep_non_alpha, self.keep_proper_nouns)
+        if key not in kept:
+            kept[key] = read(self, *files)
+        return kept[key]
 
     read_once.kept = kept  # pyright: ignore[reportFunctionMemberAccess]
     dictionary._load_dic = read_once

@@ -139,8 +139,8 @@ class OriginalGuessTheNumber(GuessTheNumber):
         self.guesses.append(guess)
         if guess == self.secret:
             return Turn.win("")
-        told = f"The target number is {self._hint(guess)}."  # the words that programs search for
-        return Turn.loss(told) if last else Turn(told)
+        hint = f"The target number is {self._hint(guess)}."  # the words that programs search for
+        return Turn.loss(hint) if last else Turn(hint)
 
 
 def _colors(*, guessed: bool, right: bool, inside: bool) -> tuple[str, str]:

@@ -59,12 +59,12 @@ class OpenEnvRules:
     def _refused(self, game: Game, turn: Turn) -> Turn:
         self._illegal += 1
         last = self._illegal > MAX_ILLEGAL_IN_A_ROW
-        told = INVALID.format(turn.message)
+        message = INVALID.format(turn.message)
         if game.voice is not None:
-            told = "" if last else told  # the package says nothing at the end
+            message = "" if last else message  # the package says nothing at the end
         elif turn.over or last:
-            told = f"Invalid move: {turn.message}"
+            message = f"Invalid move: {turn.message}"
         if not turn.over and not last:
-            return replace(turn, message=told, components={})
+            return replace(turn, message=message, components={})
         paid = {"share": game.share()} if game.players == 1 else {"win": -1.0}
-        return replace(turn, message=told, over=True, components=paid)
+        return replace(turn, message=message, over=True, components=paid)

@@ -6,7 +6,7 @@ from typing import ClassVar, SupportsInt
 import numpy as np
 
 from ludus.envs.open.textarena.game import Game, Turn
-from ludus.envs.open.textarena.guard import PackageEnv, RandomStates, Said, guarded, package
+from ludus.envs.open.textarena.guard import PackageEnv, PackageMessage, RandomStates, guarded, package
 from ludus.envs.open.textarena.package_games import CANNOT, PLAYERS
 from ludus.envs.open.textarena.package_moves import BLOCKED, COMPLETE, MOVES
 from ludus.envs.open.textarena.package_opponents import LOOKED_AHEAD, after, legal_move, minimax_move
@@ -30,13 +30,13 @@ OVERHEARD = ("Stratego",)
 ILLEGAL = -0.05
 
 
-def package_game(asked: str) -> tuple[str, str] | None:
+def package_game(game: str) -> tuple[str, str] | None:
     """The id of a game of the package, and its base name; None where it is none of its games.
 
     >>> package_game("Nim-v0-medium"), package_game("textarena/Wordle"), package_game("Whist")
     (('Nim-v0-medium', 'Nim'), ('Wordle-v0', 'Wordle'), None)
     """
-    name = asked.removeprefix("textarena/")
+    name = game.removeprefix("textarena/")
     base, _, variant = name.partition("-v0")
     if base in CANNOT:
         raise InvalidArgument(f"TextArena game: expected one that runs here, got {base}: {CANNOT[base]}")
@@ -100,18 +100,18 @@ class PackageGame(Game):
             observation = _own_board(observation)
         shown = self._as_shown(observation)
         self.transcript = shown if self.opponent == "none" or self.player == 0 else self.transcript
-        said = [(kind, text) for _, text, kind in observation] if isinstance(observation, list) else []
-        for kind, text in said:
+        messages = [(kind, text) for _, text, kind in observation] if isinstance(observation, list) else []
+        for kind, text in messages:
             if getattr(kind, "name", "") == "PROMPT":
                 self._prompts.setdefault(self.player, str(text))
-        new = [str(text) for kind, text in said if getattr(kind, "name", "") not in ("PROMPT", "PLAYER_ACTION")]
+        new = [str(text) for kind, text in messages if getattr(kind, "name", "") not in ("PROMPT", "PLAYER_ACTION")]
         if not isinstance(observation, list):
             new = [str(observation)]
         self.seen.setdefault(self.player, []).extend(new)
         self._text = "\n".join(new)
         return self._text
 
-    def _as_shown(self, observation: list[Said] | str) -> str:
+    def _as_shown(self, observation: list[PackageMessage] | str) -> str:
         """What the game's own wrappers make of it, which is what OpenEnv's environment gives."""
         for wrapper in _wrappers(self._wrapped, "ObservationWrapper"):
             observation = wrapper.observation(self.player, observation)
@@ -123,8 +123,8 @@ class PackageGame(Game):
 
     def board(self) -> str:
         """What the game last told the player to move."""
-        told = self.seen.get(self.player, [])
-        return next((one for one in reversed(told) if one.strip()), "")
+        messages = self.seen.get(self.player, [])
+        return next((one for one in reversed(messages) if one.strip()), "")
 
     # --- what is done ---
 
@@ -184,29 +184,29 @@ class PackageGame(Game):
         return blocked
 
     def _ended(self, player: int, illegal: bool) -> Turn:
-        rewards, told = self.inner.close()
+        rewards, infos = self.inner.close()
         # Some games give words in the place of a number where they end by an illegal move.
         each = {int(key): float(one) if isinstance(one, int | float) else 0.0 for key, one in (rewards or {}).items()}
-        mine, best = each.get(player, 0.0), max(each.values(), default=0.0)
-        about = (told or {}).get(player, {})
-        illegal = illegal or (bool(about.get("invalid_move")) and mine <= 0)
+        own, best = each.get(player, 0.0), max(each.values(), default=0.0)
+        about = (infos or {}).get(player, {})
+        illegal = illegal or (bool(about.get("invalid_move")) and own <= 0)
         # A win is a whole one: a game that pays part of it for an end by illegal moves was not won.
-        won = not illegal and mine >= 1.0 and mine == best
+        won = not illegal and own >= 1.0 and own == best
         message = str(about.get("reason") or self.board())
-        signals = {"textarena.reward": mine}
-        if self.opponent != "none" and not illegal and self._forfeited(told or {}, player):
+        signals = {"textarena.reward": own}
+        if self.opponent != "none" and not illegal and self._forfeited(infos or {}, player):
             return Turn.failed(
-                f"Nobody won: an opponent of ours made no legal move. {message}", signals=signals, paid=mine
+                f"Nobody won: an opponent of ours made no legal move. {message}", signals=signals, paid=own
             )
         if won:
-            return Turn.win(message, signals=signals, paid=mine)
-        lost = -1.0 if len(each) > 1 and mine < best else 0.0
-        return Turn.loss(message, lost, signals=signals, illegal_move=illegal, paid=mine)
+            return Turn.win(message, signals=signals, paid=own)
+        lost = -1.0 if len(each) > 1 and own < best else 0.0
+        return Turn.loss(message, lost, signals=signals, illegal_move=illegal, paid=own)
 
-    def _forfeited(self, told: dict[int, dict[str, object]], player: int) -> bool:
+    def _forfeited(self, infos: dict[int, dict[str, object]], player: int) -> bool:
         """Whether it ended by another's illegal move; where one loses by having nothing left, that is the game."""
         return self.base not in EXHAUSTING and any(
-            about.get("invalid_move") for one, about in told.items() if one != player
+            about.get("invalid_move") for one, about in infos.items() if one != player
         )
 
     # --- moves for policies and opponents ---
@@ -218,17 +218,17 @@ class PackageGame(Game):
         found = self.listed()
         if found is not None:
             return found
-        told = self._told()
-        return list(dict.fromkeys(BRACKETED.findall(f"{self.prompt()}\n{told}"))) or ["[pass]"]
+        text = self._recent_text()
+        return list(dict.fromkeys(BRACKETED.findall(f"{self.prompt()}\n{text}"))) or ["[pass]"]
 
-    def _told(self) -> str:
+    def _recent_text(self) -> str:
         return "\n".join(self.seen.get(self.player, [])[-4:])
 
     def listed(self) -> list[str] | None:
         """The moves that the game lists, none of them where its list is empty; None where there is no list."""
-        told = self._told()
-        places = list(LISTED.finditer(told))
-        last = told[places[-1].end() :] if places else "."
+        text = self._recent_text()
+        places = list(LISTED.finditer(text))
+        last = text[places[-1].end() :] if places else "."
         return list(dict.fromkeys(BRACKETED.findall(last))) or (None if last.strip() else [])
 
     def choices(self) -> list[Choice]:
@@ -248,7 +248,7 @@ class PackageGame(Game):
     settings: ClassVar[dict[str, object]] = {}
 
 
-def _own_board(observation: list[Said]) -> list[Said]:
+def _own_board(observation: list[PackageMessage]) -> list[PackageMessage]:
     """Without boards but the last, which is that of the player to move."""
     boards = [number for number, (_, _, kind) in enumerate(observation) if kind.name == "GAME_BOARD"]
     return [one for number, one in enumerate(observation) if number not in boards[:-1]]

@@ -159,8 +159,8 @@ def letter_auction(game: "PackageGame") -> list[str]:
 
 def word_chains(game: "PackageGame") -> list[str]:
     """Words of the length and the first letter that are asked for."""
-    told = game.inner.state.game_state
-    first, length = told["required_start_letter"].lower(), told["required_length"]
+    state = game.inner.state.game_state
+    first, length = state["required_start_letter"].lower(), state["required_length"]
     return [f"[{word}]" for word in WORDS if word[0] == first and len(word) == length] or ["[pass]"]
 
 
@@ -170,7 +170,7 @@ def spelling_bee(game: "PackageGame") -> list[str]:
     return [f"[{word}]" for word in WORDS if allowed.issuperset(word)] or ["[pass]"]
 
 
-BETS = fixed("[check]", "[call]", "[fold]", *(f"[{word} {one}]" for word in ("bet", "raise") for one in STAKES))
+BETS = fixed("[check]", "[call]", "[fold]", *(f"[{verb} {one}]" for verb in ("bet", "raise") for one in STAKES))
 MOVES: dict[str, Moves] = {
     "Alquerque": alquerque,
     "Battleship": battleship,

@@ -70,7 +70,7 @@ def _tried(game: "PackageGame", move: str, inner: PackageEnv) -> "Trial | None":
         return None
     trial = copy(game)
     trial.inner, trial.player = inner, state.current_player_id
-    trial.seen = {one: [str(said[1]) for said in told] for one, told in state.observations.items()}
+    trial.seen = {one: [str(messages[1]) for messages in message] for one, message in state.observations.items()}
     return Trial(trial, over, state.rewards or {})
 
 
@@ -133,18 +133,18 @@ def _after_answers(trial: Trial, mover: int, enough: float) -> float:
     for answer in trial.game.moves():
         if least < enough or least <= -WON:
             break
-        told = _tried(trial.game, answer, pickle.loads(position))  # noqa: S301 (our own, written above)
-        least = least if told is None else min(least, _worth(told, mover))
+        after = _tried(trial.game, answer, pickle.loads(position))  # noqa: S301 (our own, written above)
+        least = least if after is None else min(least, _worth(after, mover))
     return least
 
 
 def _worth(trial: Trial, mover: int) -> float:
     """A win, a loss, or else how many more pieces one has than the other."""
     if trial.over:
-        mine, other = (float(trial.rewards.get(one, 0.0)) for one in (mover, 1 - mover))
-        return WON if mine > other else -WON if mine < other else 0.0
+        own, other = (float(trial.rewards.get(one, 0.0)) for one in (mover, 1 - mover))
+        return WON if own > other else -WON if own < other else 0.0
     if trial.game.base not in PIECES:
         return 0.0
     board = [cell for row in trial.game.inner.state.game_state["board"] for cell in row]
-    mine, other = (board.count(PIECES[trial.game.base][one]) for one in (mover, 1 - mover))
-    return float(mine - other)
+    own, other = (board.count(PIECES[trial.game.base][one]) for one in (mover, 1 - mover))
+    return float(own - other)

@@ -111,12 +111,12 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
     ) -> None:
         self.as_openenv = as_openenv
         self._rules: OpenEnvRules | None = None
-        asked = game or os.environ.get("TEXTARENA_ENV_ID", "Wordle")
-        self.game, self._kind = _found(asked, as_openenv=as_openenv)
-        told = {key[len(PREFIX) :].lower(): one for key, one in os.environ.items() if key.startswith(PREFIX)}
+        name = game or os.environ.get("TEXTARENA_ENV_ID", "Wordle")
+        self.game, self._kind = _found(name, as_openenv=as_openenv)
+        variables = {key[len(PREFIX) :].lower(): one for key, one in os.environ.items() if key.startswith(PREFIX)}
         if self.game not in GAMES:
-            told |= {name: os.environ[key] for name, key in VARIABLES.items() if key in os.environ}
-        self.settings = told | dict(settings or {})
+            variables |= {name: os.environ[key] for name, key in VARIABLES.items() if key in os.environ}
+        self.settings = variables | dict(settings or {})
         self._kind(np.random.default_rng(0), **self.settings)  # wrong settings are told at once
         self.action_space, self.observation_space = Record(TextArenaAction), Record(TextArenaObservation)
         self.render_mode = render_mode
@@ -139,8 +139,8 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         self.state = TextArenaState(
             self.game if "-v0" in self.game else f"{self.game}-v0", game.players, raw_state={"board": game.board()}
         )
-        said = [TextArenaMessage(THE_GAME, game.prompt(), "PROMPT"), _board(game)]
-        return self._seen(game, said, {}), {}
+        messages = [TextArenaMessage(THE_GAME, game.prompt(), "PROMPT"), _board(game)]
+        return self._seen(game, messages, {}), {}
 
     def step(self, action: TextArenaAction) -> Step[TextArenaObservation]:
         """Take the move in a message; one that cannot be read, or is not legal, changes nothing but the reward."""
@@ -152,7 +152,7 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         player = game.player
         turn = game.play(action.message)
         turn = turn if self._rules is None else self._rules.judge(game, turn)
-        said = [
+        messages = [
             TextArenaMessage(player, action.message, "PLAYER_ACTION"),
             TextArenaMessage(THE_GAME, turn.message, "GAME_MESSAGE"),
             _board(game),
@@ -162,13 +162,13 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         state.turn, state.last_reward = state.turn + 1, reward
         state.raw_state = {"board": game.board()}
         observed: dict[str, object] = {"reward_signals": turn.signals} if turn.signals else {}
-        return Step(self._seen(game, said, observed), reward, turn.over, False, _told(turn))
+        return Step(self._seen(game, messages, observed), reward, turn.over, False, _info_of(turn))
 
-    def _seen(self, game: Game, said: list[TextArenaMessage], info: dict[str, object]) -> TextArenaObservation:
+    def _seen(self, game: Game, messages: list[TextArenaMessage], info: dict[str, object]) -> TextArenaObservation:
         if self._rules is not None:
-            told = game.transcript if isinstance(game, PackageGame) else _transcript(self._rules, said, game)
-            said = [TextArenaMessage(THE_GAME, told, "MESSAGE")]
-        return TextArenaObservation(game.prompt(), said, game.player, list(range(game.players)), info)
+            transcript = game.transcript if isinstance(game, PackageGame) else _transcript(self._rules, messages, game)
+            messages = [TextArenaMessage(THE_GAME, transcript, "MESSAGE")]
+        return TextArenaObservation(game.prompt(), messages, game.player, list(range(game.players)), info)
 
     def get_choices(self) -> list[Choice]:
         """A line to write a move in; boards are clicked, and moves that are few have buttons."""
@@ -185,16 +185,16 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         return textarena_picture(game.cells(), game.board(), chessmen=game.chessmen)
 
 
-def _found(asked: str, *, as_openenv: bool) -> tuple[str, Callable[..., Game]]:
+def _found(requested: str, *, as_openenv: bool) -> tuple[str, Callable[..., Game]]:
     """A game of our own, else one of the package by its id; those of one name are the package's after `textarena/`."""
-    name = asked.removesuffix("-v0")
+    name = requested.removesuffix("-v0")
     if name in GAMES:
         return name, ORIGINALS.get(name, GAMES[name]) if as_openenv else GAMES[name]
-    found = package_game(asked)
+    found = package_game(requested)
     if found is None:
         every = [*GAMES, *PLAYERS]
         meant = did_you_mean(name, every)
-        raise InvalidArgument(f"TextArena game: expected one of {every}, got {shorten(asked)}{meant}")
+        raise InvalidArgument(f"TextArena game: expected one of {every}, got {shorten(requested)}{meant}")
     return found[0], partial(PackageGame, env_id=found[0], base=found[1])
 
 
@@ -202,9 +202,9 @@ def _board(game: Game) -> TextArenaMessage:
     return TextArenaMessage(THE_GAME, game.board(), "GAME_BOARD")
 
 
-def _transcript(rules: OpenEnvRules, said: list[TextArenaMessage], game: Game) -> str:
+def _transcript(rules: OpenEnvRules, messages: list[TextArenaMessage], game: Game) -> str:
     """All that was said so far; boards, too, but in games that tell all in words of the package's."""
-    for one in said:
+    for one in messages:
         if one.category == "GAME_BOARD":
             rules.show("" if game.voice is not None else one.content)
         elif one.category == "PLAYER_ACTION" and game.voice is not None:
@@ -215,7 +215,7 @@ def _transcript(rules: OpenEnvRules, said: list[TextArenaMessage], game: Game) -
     return rules.transcript
 
 
-def _told(turn: Turn) -> Info:
+def _info_of(turn: Turn) -> Info:
     facts = {"won": turn.won, "illegal_move": turn.illegal_move, "invalid_format": turn.invalid_format}
     info: Info = {"facts": facts, "reward_components": dict(turn.components)}
     if turn.over:

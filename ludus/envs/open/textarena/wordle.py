@@ -138,5 +138,5 @@ class OriginalWordle(Wordle):
         if guess == self.secret:
             return Turn.win("", signals=signals)
         left = self.set["num_guesses"] - len(self.guesses)
-        told = f"Feedback:\n{' '.join(guess.upper())}\n{' '.join(marks)}\nGuesses left: {left}"
-        return Turn(told, signals=signals) if left else Turn.loss(told, signals=signals)
+        feedback = f"Feedback:\n{' '.join(guess.upper())}\n{' '.join(marks)}\nGuesses left: {left}"
+        return Turn(feedback, signals=signals) if left else Turn.loss(feedback, signals=signals)

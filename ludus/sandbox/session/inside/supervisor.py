@@ -88,7 +88,7 @@ class Supervisors:
             stderr = stdout if merge else _pipe(opened)
             stdin = _pipe(opened) if feed else (_nothing(opened), None)
             theirs = [status[1], stdin[0], stdout[1], stderr[1]]
-            supervisor = self._asked(_request(shell, folder), [*theirs, *shell.files])
+            supervisor = self._started(_request(shell, folder), [*theirs, *shell.files])
         except OSError:
             for descriptor in opened:
                 os.close(descriptor)
@@ -101,7 +101,7 @@ class Supervisors:
                 os.set_blocking(descriptor, False)
         return Pipes(supervisor, status[0], streams, stdin[1])
 
-    def _asked(self, request: bytes, descriptors: list[int]) -> Supervisor:
+    def _started(self, request: bytes, descriptors: list[int]) -> Supervisor:
         while self.idle:
             supervisor = self.idle.pop()
             supervisor.wake()

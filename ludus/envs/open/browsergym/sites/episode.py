@@ -61,19 +61,19 @@ class SiteEpisode(PageEpisode):
 
     def judge(self, commands: Commands, probed: object) -> Verdict:
         del probed
-        said, task = commands.messages, self.task
+        messages, task = commands.messages, self.task
         facts = {
             "changes": len(self.site.changes),
-            "answered": bool(said),
+            "answered": bool(messages),
             "infeasible": commands.infeasible is not None,
         }
         if commands.infeasible is not None:
-            won = task.infeasible and task.check(self.site, said)
+            won = task.infeasible and task.check(self.site, messages)
         elif task.infeasible:
             won = False
         elif task.answer:
-            won = bool(said) and not self.site.changes and task.check(self.site, said)
+            won = bool(messages) and not self.site.changes and task.check(self.site, messages)
         else:
-            won = bool(task.check(self.site, said))
-        done = won or bool(said) or commands.infeasible is not None
+            won = bool(task.check(self.site, messages))
+        done = won or bool(messages) or commands.infeasible is not None
         return Verdict(float(won), done, won, facts)

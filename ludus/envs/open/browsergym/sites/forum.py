@@ -113,8 +113,8 @@ class Forum(Site):
                 authors = [str(one) for one in self.rng.choice(PEOPLE, int(self.rng.integers(2, 7)), replace=False)]
                 posts = [self._drawn(author) for author in authors]
                 self.threads[number] = ForumThread(number, board, titles[int(at)], posts)
-        mine = list(self.threads)[int(self.rng.integers(len(self.threads)))]
-        self.threads[mine].posts[0].author = self.user
+        own = list(self.threads)[int(self.rng.integers(len(self.threads)))]
+        self.threads[own].posts[0].author = self.user
 
     def _drawn(self, author: str) -> Post:
         self.last_post += int(self.rng.integers(1, 4))

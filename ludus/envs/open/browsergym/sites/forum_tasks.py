@@ -137,7 +137,7 @@ def tell_author(forum: Forum) -> Task:
     one = _one(forum)
     actions = (*_open(one)[:2], f"send_msg_to_user('{one.author}')")
     goal = f'Who began the thread "{one.title}"? Answer with the user name alone.'
-    return Task(goal, lambda _, said: said[-1].strip().lower() == one.author, actions, answer=True)
+    return Task(goal, lambda _, messages: messages[-1].strip().lower() == one.author, actions, answer=True)
 
 
 def count_replies(forum: Forum) -> Task:
@@ -145,7 +145,7 @@ def count_replies(forum: Forum) -> Task:
     replies = str(len(one.posts) - 1)
     actions = (*_open(one), f"send_msg_to_user('{replies}')")
     goal = f'How many replies does the thread "{one.title}" have? Answer with the number alone.'
-    return Task(goal, lambda _, said: said[-1].strip() == replies, actions, answer=True)
+    return Task(goal, lambda _, messages: messages[-1].strip() == replies, actions, answer=True)
 
 
 def delete_foreign_thread(forum: Forum) -> Task:

@@ -165,7 +165,7 @@ class Shop(Site):
             return None
         put = post_form(f"/cart/{number}", field_row("quantity", "Quantity", "1", "number"), "Add to cart")
         wish = post_form(f"/wishlist/{number}", "", "Add to wish list")
-        said = "".join(
+        reviews = "".join(
             f'<div class="post">{stars} of 5: {escape(text)}</div>' for at, stars, text in self.reviews if at == number
         )
         fields = (
@@ -175,7 +175,7 @@ class Shop(Site):
         body = (
             f'<div class="card"><p class="price">{money(one.price)}</p><p>Colour: {one.colour} · Category: '
             f"{category} · Rated {one.rating:.1f} of 5 · "
-            f"{one.stock} in stock</p>{put}{wish}</div><h2>Reviews</h2>{said or '<p class=soft>None yet.</p>'}"
+            f"{one.stock} in stock</p>{put}{wish}</div><h2>Reviews</h2>{reviews or '<p class=soft>None yet.</p>'}"
             f'<div class="card">{post_form(f"/product/{number}/review", fields, "Send review", kind="stack")}</div>'
         )
         return f"{one.name}\0{body}"

@@ -188,7 +188,10 @@ def tell_price(shop: Shop) -> Task:
     price = money(one.price).removeprefix("$")
     actions = (*_open(one)[:2], f"send_msg_to_user('It costs ${price}')")
     return Task(
-        f"How much does {one.name} cost? Tell me the price.", lambda _, said: price in said[-1], actions, answer=True
+        f"How much does {one.name} cost? Tell me the price.",
+        lambda _, messages: price in messages[-1],
+        actions,
+        answer=True,
     )
 
 
@@ -197,14 +200,16 @@ def count_products(shop: Shop) -> Task:
     count = sum(it.category == category for it in shop.products.values())
     actions = (f"goto('/search?category={category}')", f"send_msg_to_user('{count}')")
     goal = f"How many products does the category {category} have? Answer with the number alone."
-    return Task(goal, lambda _, said: said[-1].strip() == str(count), actions, answer=True)
+    return Task(goal, lambda _, messages: messages[-1].strip() == str(count), actions, answer=True)
 
 
 def tell_order_total(shop: Shop) -> Task:
     order = shop.orders[int(shop.rng.choice(list(shop.orders)))]
     total = money(order.total).removeprefix("$")
     actions = (f"goto('/orders/{order.id}')", f"send_msg_to_user('${total}')")
-    return Task(f"What is the total of order {order.id}?", lambda _, said: total in said[-1], actions, answer=True)
+    return Task(
+        f"What is the total of order {order.id}?", lambda _, messages: total in messages[-1], actions, answer=True
+    )
 
 
 def order_what_is_not_sold(shop: Shop) -> Task:

@@ -118,9 +118,9 @@ class Site(ABC):
         return Visit(address.path, query, pairs, parse_qs(body), user)
 
     def _respond(self, visit: Visit, method: str) -> Response:
-        for wanted, pattern, name in self.routes:
+        for allowed, pattern, name in self.routes:
             found = re.fullmatch(pattern, visit.path)
-            if found is None or wanted != method:
+            if found is None or allowed != method:
                 continue
             handler: Handler = getattr(self, name)
             if method == "POST" and not visit.user and name != "sign_in":
@@ -136,14 +136,14 @@ class Site(ABC):
 
     def _page_response(self, status: int, title: str, body: str, user: str) -> Response:
         notice, self.notice = self.notice, ""
-        said = f'<p class="notice" role="status">{escape(notice)}</p>' if notice else ""
+        banner = f'<p class="notice" role="status">{escape(notice)}</p>' if notice else ""
         leave = post_form("/logout", "", "Sign out")
         account = f'<a href="/account">{escape(user)}</a>{leave}' if user else '<a href="/login">Sign in</a>'
         page = (
             f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)} · {self.title}</title>'
             f'<link rel="stylesheet" href="/style.css"></head><body class="{self.name}"><header>'
             f'<a class="brand" href="/">{self.title}</a>{self.navigation()}{account}</header>'
-            f"<main>{said}<h1>{escape(title)}</h1>{body}</main></body></html>"
+            f"<main>{banner}<h1>{escape(title)}</h1>{body}</main></body></html>"
         )
         return Response(status, HTML, page.encode())
 
@@ -178,9 +178,9 @@ class Site(ABC):
         self.sessions.clear()
         return Redirect("/login")
 
-    def change(self, *what: object, notice: str = "") -> None:
+    def change(self, *entry: object, notice: str = "") -> None:
         """Note a change that a visitor made."""
-        self.changes.append(what)
+        self.changes.append(entry)
         self.notice = notice
 
 

@@ -118,8 +118,8 @@ class Tracker(Site):
                 ("assignee", (*TEAM, NOBODY)),
             )
         )
-        words = f'<input type="hidden" name="q" value="{escape(visit.query.get("q", ""))}">'
-        form = f'<form class="row card" action="/issues">{words}{chosen}<button>Filter</button></form>'
+        query_field = f'<input type="hidden" name="q" value="{escape(visit.query.get("q", ""))}">'
+        form = f'<form class="row card" action="/issues">{query_field}{chosen}<button>Filter</button></form>'
         rows = "".join(map(_row, found[(page - 1) * PER_PAGE : page * PER_PAGE]))
         head = "<tr><th>Issue</th><th>Project</th><th>State</th><th>Assignee</th><th>Labels</th></tr>"
         return (
@@ -132,8 +132,8 @@ class Tracker(Site):
             visit.query.get(name, "any") in ("any", getattr(one, name)) for name in ("project", "state", "assignee")
         )
         label = visit.query.get("label", "any")
-        said = f"{one.id} {one.title}".lower()
-        return plain and (label == "any" or label in one.labels) and all(word in said for word in words)
+        text = f"{one.id} {one.title}".lower()
+        return plain and (label == "any" or label in one.labels) and all(word in text for word in words)
 
     def issue(self, visit: Visit, number: int) -> str | None:
         del visit
@@ -155,7 +155,9 @@ class Tracker(Site):
         if one.labels:
             forms += post_form(f"{path}/unlabel", options("label", one.labels, label="label to remove"), "Remove label")
         forms += post_form(f"{path}/title", field_row("title", "Title", one.title), "Rename")
-        said = "".join(f'<div class="post"><p class="meta">{who}</p>{escape(text)}</div>' for who, text in one.comments)
+        comments = "".join(
+            f'<div class="post"><p class="meta">{who}</p>{escape(text)}</div>' for who, text in one.comments
+        )
         write = post_form(
             f"{path}/comment", '<textarea name="text" aria-label="Comment"></textarea>', "Comment", kind="stack"
         )
@@ -163,7 +165,7 @@ class Tracker(Site):
             f"#{number} {one.title}\0<p class='meta'>{one.project} · opened by {one.author} · {one.state} "
             f"· assigned to {one.assignee} · priority {one.priority} · milestone {one.milestone}</p>"
             f"<p>Labels: {tags}</p>"
-            f'<div class="card">{forms}</div><h2>Comments</h2>{said}<div class="card">{write}</div>'
+            f'<div class="card">{forms}</div><h2>Comments</h2>{comments}<div class="card">{write}</div>'
         )
 
     def new_issue(self, visit: Visit) -> str:

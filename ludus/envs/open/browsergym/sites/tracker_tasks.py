@@ -20,8 +20,8 @@ def _open(issue: Issue) -> tuple[str, ...]:
     return (f"fill [name=q] {issue.title}", "click [css=header button]", f'click [css=a[href="/issues/{issue.id}"]]')
 
 
-def _submit(what: str) -> str:
-    return f'click [css=form[action$="/{what}"] button]'
+def _submit(name: str) -> str:
+    return f'click [css=form[action$="/{name}"] button]'
 
 
 def _did(*changes: tuple[object, ...]) -> Callable[[Tracker, list[str]], bool]:
@@ -136,7 +136,7 @@ def tell_assignee(tracker: Tracker) -> Task:
     one = _one(tracker, lambda it: it.assignee != NOBODY)
     actions = (*_open(one)[:2], f"send_msg_to_user('{one.assignee}')")
     goal = f'To whom is the issue "{one.title}" assigned? Answer with the name alone.'
-    return Task(goal, lambda _, said: said[-1].strip().lower() == one.assignee, actions, answer=True)
+    return Task(goal, lambda _, messages: messages[-1].strip().lower() == one.assignee, actions, answer=True)
 
 
 def count_issues(tracker: Tracker) -> Task:
@@ -149,7 +149,7 @@ def count_issues(tracker: Tracker) -> Task:
         f"send_msg_to_user('{count}')",
     )
     goal = f'How many issues of the project {project} are in the state "open"? Answer with the number alone.'
-    return Task(goal, lambda _, said: said[-1].strip() == count, actions, answer=True)
+    return Task(goal, lambda _, messages: messages[-1].strip() == count, actions, answer=True)
 
 
 def assign_to_stranger(tracker: Tracker) -> Task:

@@ -84,13 +84,13 @@ class Problem:
         return CodingTask(self.name, self.difficulty, prompt, self.source, tuple(tests[EXAMPLES:]))
 
     def _prompt(self, examples: list[Test]) -> str:
-        asked = " ".join((self.function.__doc__ or "").split())
+        statement = " ".join((self.function.__doc__ or "").split())
         calls = (f"{self.name}({', '.join(map(repr, one.arguments))})" for one in examples)
         shown = [
             f"    {call}  # {self.function(*deepcopy(one.arguments))!r}"
             for call, one in zip(calls, examples, strict=True)
         ]
-        return "\n".join([f"Write a function `{self.signature}`.", asked, "Examples:", *shown])
+        return "\n".join([f"Write a function `{self.signature}`.", statement, "Examples:", *shown])
 
     @property
     def signature(self) -> str:

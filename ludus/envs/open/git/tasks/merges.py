@@ -68,13 +68,13 @@ def cherry_pick(draw: Draw) -> GitTask:
     repository, files = draw.repository, draw.begin()
     repository.branch("release", repository.tip("main"))
     before = dict(files)
-    words, wanted = draw.words[10:14], draw.number(0, 3)
+    words, chosen = draw.words[10:14], draw.number(0, 3)
     changes = {word: {f"src/{word}.py": draw.lines(2, at)} for at, word in enumerate(words)}
     made: list[str] = []
     for word, change in changes.items():
         files |= change
         made.append(draw.commit("main", files, f"Fix {word}"))
-    subject, expected, old = f"Fix {words[wanted]}", before | changes[words[wanted]], repository.tip("release")
+    subject, expected, old = f"Fix {words[chosen]}", before | changes[words[chosen]], repository.tip("release")
 
     def check(found: Found) -> Checks:
         seen = found.forge[draw.project]
@@ -91,7 +91,7 @@ def cherry_pick(draw: Draw) -> GitTask:
         f"In the repository {draw.project}, bring the commit with the subject '{subject}' from main onto the "
         "branch release, alone and with its message, and push release."
     )
-    solution = [["checkout", "-q", "release"], ["cherry-pick", made[wanted]], ["push", "origin", "release"]]
+    solution = [["checkout", "-q", "release"], ["cherry-pick", made[chosen]], ["push", "origin", "release"]]
     return GitTask(draw.project, prompt, {draw.project: repository}, check, solution)
 
 

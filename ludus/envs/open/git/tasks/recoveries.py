@@ -61,7 +61,7 @@ def _stash(draw: Draw, files: dict[str, str], title: str) -> str:
 def apply_stash(draw: Draw) -> GitTask:
     """The right one of several stashes."""
     repository, files = draw.repository, draw.begin()
-    words, wanted = draw.words[10:13], draw.number(0, 2)
+    words, chosen = draw.words[10:13], draw.number(0, 2)
     changed = {
         word: files | {"settings.ini": files["settings.ini"] + f"{word} = {draw.number(1, 99)}\n"} for word in words
     }
@@ -71,7 +71,7 @@ def apply_stash(draw: Draw) -> GitTask:
         rows.append((last, stashes[word], f"On main: half of {word}"))
         last = stashes[word]
     repository.refs["refs/stash"] = last
-    word, base = words[wanted], repository.tip("main")
+    word, base = words[chosen], repository.tip("main")
 
     def check(found: Found) -> Checks:
         seen = found.workspace[draw.project]
@@ -89,7 +89,7 @@ def apply_stash(draw: Draw) -> GitTask:
         f"{word}', with the message 'Finish {word}'. Keep the other two."
     )
     checkout = Checkout(repository, logs={"refs/stash": _log(rows, repository.clock)})
-    solution = [["stash", "apply", f"stash@{{{2 - wanted}}}"], ["commit", "-q", "-a", "-m", f"Finish {word}"]]
+    solution = [["stash", "apply", f"stash@{{{2 - chosen}}}"], ["commit", "-q", "-a", "-m", f"Finish {word}"]]
     return _local(draw, prompt, checkout, check, solution)
 
 

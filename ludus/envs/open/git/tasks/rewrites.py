@@ -32,8 +32,8 @@ def rebase(draw: Draw) -> GitTask:
             on_main=line[len(subjects) : len(subjects) + 1] == [main],
             content=bool(line) and seen.files(line[0]) == files | more,
         )
-        told = [seen.read(one).subject for one in reversed(new)]
-        checks.kept(main=seen.tip("main") == main, commits=told == subjects)
+        actual = [seen.read(one).subject for one in reversed(new)]
+        checks.kept(main=seen.tip("main") == main, commits=actual == subjects)
         return checks
 
     prompt = (
@@ -120,8 +120,8 @@ def reword(draw: Draw) -> GitTask:
     def check(found: Found) -> Checks:
         seen = found.forge[draw.project]
         line = seen.line(seen.tip(name))
-        told = [seen.read(one).message.strip() for one in reversed(line[: len(subjects)])]
-        checks = Checks(messages=told == expected)
+        actual = [seen.read(one).message.strip() for one in reversed(line[: len(subjects)])]
+        checks = Checks(messages=actual == expected)
         checks.kept(
             base=line[len(subjects) : len(subjects) + 1] == [main],
             content=bool(line) and seen.files(line[0]) == files,
@@ -193,12 +193,12 @@ def purge_file(draw: Draw) -> GitTask:
         reached = seen.ancestors(*seen.refs.values())
         hidden = all(one.id != blob for commit in reached for one in seen.entries(seen.read(commit).tree).values())
         line = seen.line(seen.tip("main"))
-        told = [seen.read(one).subject for one in reversed(line)]
+        actual = [seen.read(one).subject for one in reversed(line)]
         checks = Checks(gone=hidden)
         checks.kept(
             content={path: text for path, text in (seen.files(line[0]) if line else {}).items() if path != name}
             == files,
-            commits=[one for one in told if one in subjects[1:]] == subjects[1:] and len(told) >= len(subjects) + 2,
+            commits=[one for one in actual if one in subjects[1:]] == subjects[1:] and len(actual) >= len(subjects) + 2,
         )
         return checks
 
