@@ -33,8 +33,8 @@ def bench(
     """Time batches of these sizes, executor by executor, and beside the peers of these Python interpreters.
 
     Every contestant has a process of its own, and they take turns; the best round of each counts. Without `executors`
-    all are tried, without `peers` this interpreter is searched for them. Whoever cannot take part is in the report,
-    with the reason. `memory` is how often memory is read, 0 for never. `say` is told what is being done.
+    all are tried, without `peers` this interpreter is searched for them. One that cannot take part is in the report,
+    with the reason. `memory` is how often memory is read, 0 for never. `say` is called with what is being done.
 
     >>> report = bench("GridWorld-v0", [4], executors=["serial"], peers=[], pace=RacePace(0.001, 1, 0.0), memory=False)
     >>> report.contestants, report.sizes
@@ -72,7 +72,7 @@ def compare(
 
 
 def _summed(skipped: list[SkippedContestant], lanes: list[int]) -> tuple[SkippedContestant, ...]:
-    """Whoever was left out at every size for one reason is named once."""
+    """A contestant that was left out at every size for one reason is named once."""
     sizes: dict[tuple[str, str], list[int]] = {}
     for one in skipped:
         sizes.setdefault((one.contestant, one.reason), []).append(one.lanes)

@@ -183,6 +183,6 @@ def _table(found: Evaluation, agent: str) -> Table:
 
 
 def _outcomes(found: Evaluation) -> dict[str, int]:
-    """How often episodes ended in which way, where that was told."""
+    """How often episodes ended in which way, where that is known."""
     outcomes = [one.outcome.value for one in found.episodes if one.outcome is not None]
     return {name: outcomes.count(name) for name in dict.fromkeys(sorted(outcomes))}

@@ -43,6 +43,6 @@ def _class_of_openenv(text: str, isolation: str | None) -> EnvSpec | None:
         return None
     try:
         found: object = load_entry_point(text)
-    except LudusError:  # whoever makes it tells better
+    except LudusError:  # making it says better what is wrong
         return None
     return openenv_spec(text, found) if is_openenv(found) else None

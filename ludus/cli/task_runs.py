@@ -82,7 +82,7 @@ def run_agent(
         planned = planned_runs(tasks, agents, range(seed, seed + seeds), out_folder)
         for one in tasks:
             for name in agents:
-                make_agent(name, one, seed)  # what cannot be is told now, and not by each run
+                make_agent(name, one, seed)  # what cannot be is an error now, and not of each run
         _tell_all(_run_all(planned, make_agent, jobs, quiet=as_json), html, as_json=as_json)
         return
     if len(tasks) * len(agents) * seeds != 1 or html is not None:

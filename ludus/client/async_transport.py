@@ -102,7 +102,7 @@ class StreamProtocol(asyncio.BufferedProtocol):
         self._timer = self._loop.call_at(when, self._check)
 
     def _check(self) -> None:
-        """Whoever waits for too long is told, and the connection stays as it is."""
+        """A wait that is too long is an error, and the connection stays as it is."""
         self._timer = None
         if self._waiting is None or self._ends == inf:
             return

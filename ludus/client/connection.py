@@ -95,7 +95,7 @@ def connect(
     """An environment at a server, or with `num_envs` a batch of them in one session.
 
     `url` is `http(s)://…`, `ws(s)://…`, `unix:///path`, `image:NAME` (a container is started, and ends with the
-    environment), or a function that opens a transport. A server of many environments is told by `env`, or by
+    environment), or a function that opens a transport. A server of many environments gets the name by `env`, or by
     `…/env/NAME`, which one. Stock OpenEnv servers are spoken to in their own way. `kwargs` go to the environment's
     constructor; all other keywords are of the connection (`ConnectOptions`). `timeout` holds for each request, new
     connections included.

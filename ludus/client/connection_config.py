@@ -85,7 +85,7 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def spec_of(welcome: WelcomeReply | None) -> EnvSpec | None:
-    """The spec that the server told, where it is one: nothing is loaded by it, and what it names is made isolated."""
+    """The spec that the server sent, where it is one: nothing is loaded by it, and what it names is made isolated."""
     text = "" if welcome is None else welcome.spec
     try:
         return foreign_spec(EnvSpec.from_json(text)) if text else None

@@ -24,7 +24,7 @@ SEND_DEADLINE_S = 60.0
 NOTHING = ("BlockingIOError", "SSLWantReadError", "SSLWantWriteError")
 """What a look says where there is nothing to see."""
 CLOSE_DEADLINE_S = 1.0
-"""Seconds for the last word: whoever does not listen any more is not waited for."""
+"""Seconds for the last word: a peer that does not listen any more is not waited for."""
 
 
 class SocketTransport:

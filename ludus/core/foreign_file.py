@@ -35,7 +35,7 @@ def read_foreign_file(path: Path | str, most_bytes: int = MAX_FILE_BYTES) -> byt
 
 def open_foreign_file(path: Path | str) -> BinaryIO:
     """A file, opened to be read; OSError for anything else, which is not waited for."""
-    # A pipe would keep us waiting for whoever writes, and a device gives without end.
+    # A pipe would keep us waiting for its writer, and a device gives without end.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         kind = os.fstat(descriptor).st_mode

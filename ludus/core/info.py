@@ -1,4 +1,4 @@
-"""Infos of a batch, by lanes: what some lanes told, and what two groups of lanes told together."""
+"""Infos of a batch, by lanes: those of some lanes, and those of two groups of lanes together."""
 
 from collections.abc import Sequence
 from typing import overload
@@ -25,7 +25,7 @@ __all__ = [
 
 Mask = npt.NDArray[np.bool_]
 Column = Array | Info
-"""What lanes told under one key: an array with an entry for each, or the columns of a dictionary."""
+"""What lanes have under one key: an array with an entry for each, or the columns of a dictionary."""
 FINAL = ("final_obs", "final_info")
 """What autoreset in the same step tells of the episodes that are over."""
 FACTS = "facts"
@@ -45,7 +45,7 @@ def info_of(info: list[Info], lanes: Mask) -> list[Info]: ...
 
 
 def info_of(info: Info | list[Info], lanes: Mask) -> Info | list[Info]:
-    """What these lanes told; of the others a column holds nothing.
+    """The infos of these lanes; of the others a column holds nothing.
 
     >>> infos = {"n": np.array([1, 2]), "_n": np.array([True, True])}
     >>> info_of(infos, np.array([False, True]))
@@ -68,7 +68,7 @@ def info_of(info: Info | list[Info], lanes: Mask) -> Info | list[Info]:
 
 
 def joined(first: Info, second: Info) -> Info:
-    """What lanes told, of which none is in both.
+    """The infos of both groups of lanes, of which none is in both.
 
     >>> a = {"n": np.array([1, 0]), "_n": np.array([True, False])}
     >>> b = {"n": np.array([0.0, 2.5]), "_n": np.array([False, True])}
@@ -148,7 +148,7 @@ def add_outcome(info: Info, outcome: Outcome, lanes: Mask) -> Info:
 
 
 def _columns(info: Info, count: int) -> list[tuple[str, Column, Mask | None]]:
-    """The entries of an info, each with the lanes that told it; None for what is no column."""
+    """The entries of an info, each with the lanes that have it; None for what is no column."""
     found: list[tuple[str, Column, Mask | None]] = []
     for key, column in info.items():
         if key.startswith("_") and key[1:] in info:

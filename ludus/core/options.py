@@ -28,7 +28,7 @@ class TrackedOptions(Options):
         self._holders: int | None = None
 
     def lend(self) -> None:
-        """It is given away now: whoever still has it when `dropped` is asked has kept it."""
+        """It is given away now: one who still has it when `dropped` is asked has kept it."""
         self._holders = sys.getrefcount(self)
 
     def dropped(self) -> list[str]:

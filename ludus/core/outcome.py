@@ -1,7 +1,7 @@
 """`Outcome`: how an episode ended, beside `terminated` and `truncated`. A fault is never a reward of 0.
 
 One environment tells it as `info["outcome"]` of the last step: an `Outcome`, which is equal to its text. A batch has
-one column of codes (int8, 0 where nothing is told) and the mask `info["_outcome"]` of the lanes that told one.
+one column of codes (int8, 0 where there is none) and the mask `info["_outcome"]` of the lanes that have one.
 """
 
 from enum import StrEnum

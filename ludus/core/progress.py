@@ -20,7 +20,7 @@ class Progress:
         self._last = -inf
 
     def report(self, done: float, total: float | None, message: str) -> bool:
-        """Whether somebody still waits; one that is no further than the last is not told, as MCP has it."""
+        """Whether somebody still waits; one that is no further than the last is not reported, as MCP has it."""
         if not self.cancelled and self.tell is not None and done > self._last:
             self._last = done
             self.tell(done, total, message)

@@ -299,25 +299,25 @@ class EnvSpec:
         return self  # frozen
 
 
-def read_fields(kind: type[SpecT], data: object, what: str) -> SpecT:
+def read_fields(kind: type[SpecT], data: object, label: str) -> SpecT:
     """A spec class from a mapping, with unknown and missing names reported."""
     if not is_mapping(data):
-        raise InvalidSpec(f"{what}: expected an object, got {shorten(data)}")
-    _check_names(kind, data, what)
+        raise InvalidSpec(f"{label}: expected an object, got {shorten(data)}")
+    _check_names(kind, data, label)
     missing = [one.name for one in _fields(kind) if one.name not in data and _is_required(one)]
     if missing:
-        raise InvalidSpec(f"{what}: expected the fields {listing(map(repr, missing))}, got none of them")
+        raise InvalidSpec(f"{label}: expected the fields {listing(map(repr, missing))}, got none of them")
     try:
         return kind(**data)
     except TypeError as error:
-        raise InvalidSpec(f"{what}: {error}") from error
+        raise InvalidSpec(f"{label}: {error}") from error
 
 
-def _check_names(kind: "type[Dataclass]", data: Mapping[str, object], what: str) -> None:
+def _check_names(kind: "type[Dataclass]", data: Mapping[str, object], label: str) -> None:
     known = [one.name for one in _fields(kind)]
     unknown = [name for name in data if name not in known]
     if unknown:
-        raise InvalidSpec(f"{what}: expected the fields {listing(known, 40)}, got {listing(map(repr, unknown))}")
+        raise InvalidSpec(f"{label}: expected the fields {listing(known, 40)}, got {listing(map(repr, unknown))}")
 
 
 @cache
@@ -393,14 +393,14 @@ def _isolation_record(value: object, id: str, name: str) -> IsolationRecord | No
     return read_fields(IsolationRecord, value, "isolation_record")
 
 
-def _check_isolation(what: str, value: object) -> None:
+def _check_isolation(label: str, value: object) -> None:
     if value not in get_args(Isolation):
-        raise InvalidSpec(f"{what}: expected one of {listing(get_args(Isolation))}, got {shorten(value)}")
+        raise InvalidSpec(f"{label}: expected one of {listing(get_args(Isolation))}, got {shorten(value)}")
 
 
-def _strings(what: str, value: object) -> tuple[str, ...]:
+def _strings(label: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not is_iterable(value) or not all(isinstance(one, str) for one in value):
-        raise InvalidType(f"{what}: expected a sequence of text, got {shorten(value)}")
+        raise InvalidType(f"{label}: expected a sequence of text, got {shorten(value)}")
     return tuple(value)
 
 
@@ -451,16 +451,16 @@ def _folder(entry_point: object) -> str:
     return path[2].partition(":")[0] if path[:2] == ["ludus", "envs"] and len(path) > 2 else ""
 
 
-def _plain(value: object, what: str) -> object:
+def _plain(value: object, label: str) -> object:
     if isinstance(value, WrapperSpec):
-        entry_point_name(value.entry_point, f"{what}.entry_point")
+        entry_point_name(value.entry_point, f"{label}.entry_point")
     if isinstance(value, Security | IsolationRecord | WrapperSpec):
-        return {one.name: _plain(getattr(value, one.name), f"{what}.{one.name}") for one in fields(value)}
+        return {one.name: _plain(getattr(value, one.name), f"{label}.{one.name}") for one in fields(value)}
     if is_tuple(value) and value and isinstance(value[0], WrapperSpec | str):
-        return [_plain(one, what) for one in value]
+        return [_plain(one, label) for one in value]
     if callable(value):
-        return entry_point_name(value, what)
+        return entry_point_name(value, label)
     try:
-        return SPEC_JSON.write(value, what, LEVELS)
+        return SPEC_JSON.write(value, label, LEVELS)
     except CodecError as error:
         raise InvalidSpec(str(error)) from error

@@ -120,7 +120,7 @@ def evaluated(
     """Play what is not in the file yet, and give all of it."""
     declaration = task.declaration
     results = list[EpisodeResult]()
-    sign = None if task.file is None else signer(task.file.key)  # a key that cannot be read is told before hours pass
+    sign = None if task.file is None else signer(task.file.key)  # a key that cannot be read fails before hours pass
     writer, before = (None, None) if task.file is None else _writer(task, task.file)
     if before is not None:
         results += before.results()

@@ -23,7 +23,7 @@ from ludus.tasks.agents.result import RunResult
 __all__ = ["AgentLine", "PairLine", "TaskLine", "TaskReport", "area_under_profiles", "profiles", "task_report"]
 
 RATIOS = (2.0, 4.0, 8.0)
-"""Up to which the area under a profile is taken: it depends on that, so more than one is told."""
+"""Up to which the area under a profile is taken: it depends on that, so more than one is shown."""
 RATIO = 4.0
 RESAMPLES = 500
 POINTS = 201
@@ -79,7 +79,7 @@ class PairLine(NamedTuple):
 
 
 class TaskReport(NamedTuple):
-    """All that is told of some runs."""
+    """All that a report says of some runs."""
 
     tasks: tuple[TaskLine, ...]
     agents: tuple[AgentLine, ...]

@@ -35,7 +35,7 @@ __all__ = ["Verification", "VerificationFinding", "VerifyOptions", "verify"]
 Make = Callable[[int], AnyVectorEnv]
 LANES = 64
 MAX_FINDINGS = 20
-"""How many findings are told; after so many it is clear that the file is another's."""
+"""How many findings are listed; after so many it is clear that the file is another's."""
 LOOKED_AHEAD = 4
 """Among how many times as many numbers the one is looked for that a seed belongs to."""
 
@@ -91,7 +91,7 @@ class Verification(NamedTuple):
 
 
 class VerifyOptions(TypedDict, total=False):
-    """What `verify` can be told beside the path, for those who call it for many.
+    """What `verify` takes beside the path, for those who call it for many.
 
     >>> VerifyOptions(num_envs=4)
     {'num_envs': 4}

@@ -152,7 +152,7 @@ class _View:
 class InTurn(_View):
     """Agents that move one after another, as PettingZoo's agent-environment cycle has them.
 
-    `infos` of the agent to move holds what the environment told, its `action_mask` among it; how the game ended is
+    `infos` of the agent to move holds the environment's own, with its `action_mask`; how the game ended is
     told to all of them.
     """
 

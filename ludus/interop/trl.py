@@ -117,7 +117,7 @@ def environment_factory(
 
     `env` is an id, for `make` with `kwargs`; the address of a server, for `connect` with `kwargs`; or whatever makes
     the environment. Each kind of action is a method with a signature and a docstring. `fields` are those of the
-    observation that the model is told, all where none are named. With `images`, each observation begins with what the
+    observation that the model is shown, all where none are named. With `images`, each observation begins with what the
     environment draws, for models that see.
 
     >>> Connect4 = environment_factory("open/Connect4-v0")

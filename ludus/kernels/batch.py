@@ -337,7 +337,7 @@ class KernelVectorEnv(KernelLanes):
             part[lanes] = found[name][lanes]
 
     def _infos(self, mask: Array | None, *, after_step: bool = False) -> Info:
-        """What is told of the lanes of a mask; facts of a step only of those that took one and did not begin anew."""
+        """The infos of the lanes of a mask; facts of a step only of those that took one and did not begin anew."""
         infos: Info = {}
         stepped = self._columns["elapsed"] > 0
         for one in self._info:

@@ -3,7 +3,7 @@
 A call is a block of words: what to run, over how many lanes, and what the loop reads. Python hands over four arrays,
 whose addresses are read from the objects themselves; the interpreter lock is let go while lanes are stepped.
 
-A team is a block of words as well. Whoever calls puts up a number of pieces; the caller takes them from the front, the
+A team is a block of words as well. The caller puts up a number of pieces; the caller takes them from the front, the
 threads of the team from behind, so that each finds in its cache the lanes that it stepped last. Each takes a share of
 what is left, so that shares begin long, which saves asking, and end short, which saves waiting. Fronts, ends and a
 ticket are one word: taking pieces is one atomic instruction, and a thread that comes late finds nothing to take. A
@@ -40,7 +40,7 @@ ACTIONS = 7
 NEXT, DONE, ASLEEP, JOB, BUSY = (8 * place for place in range(5))
 """The words of a team, each on a cache line of its own."""
 SHARE = JOB + 1
-"""Which part of what is left is taken at once: beside the job, since whoever reads one reads the other."""
+"""Which part of what is left is taken at once: beside the job, since one is read with the other."""
 RESULT = 8
 """Words for the result of pieces that were taken together: what the loop counted, its error, its status and how many
 they were; the rest keeps them apart."""

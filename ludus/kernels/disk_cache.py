@@ -76,7 +76,7 @@ def text_path(name: str, text: str) -> Path | None:
 
 @cache
 def versions() -> str:
-    """The releases that compiled code depends on, the processor, and what the user has told Numba."""
+    """The releases that compiled code depends on, the processor, and the user's settings of Numba."""
     settings = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_"))
     return f"{_numba_version()}{np.__version__}{sys.version}{host()}{settings}"
 

@@ -312,7 +312,7 @@ class KernelLanes(AnyVectorEnv):
         for lane, row in enumerate(rows):
             for (leaf, _), one in zip(leaves(self._layout.state, ""), row, strict=True):
                 self._columns[leaf.column.name][lane] = one
-        self._begin(np.zeros(self.num_envs, np.bool_), self._under(None))  # what is told of a state is told of these
+        self._begin(np.zeros(self.num_envs, np.bool_), self._under(None))  # infos of a state are of these
 
     def _relayout(self) -> None:
         """Take up a change of which parameters differ; the memory of the lanes stays as it is."""

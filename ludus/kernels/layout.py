@@ -68,7 +68,7 @@ def _line_of(rules: Rules, error: Exception) -> str | None:
 
 
 def _seen(env: RuleEnv, given: object) -> Tree:
-    """The tree of an observation; what has none is told with the line of `observe`."""
+    """The tree of an observation; the error for what has none names the line of `observe`."""
     try:
         return observation_tree(env.observation_space, given, reached(list(env.rules.functions.values())))
     except KernelError as error:
@@ -151,7 +151,7 @@ def _values(tree: Tree, value: Any) -> list[tuple[Leaf, Any]]:
     return [found for part, one in zip(tree.parts, value, strict=True) for found in _values(part, one)]
 
 
-# --- what is told ---
+# --- infos ---
 
 
 def _information(rules: Rules, acts: Space[object], sample: Sample, params: object) -> tuple[InfoField, ...]:

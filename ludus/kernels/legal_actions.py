@@ -62,7 +62,7 @@ def as_mask(legal: object) -> object:
 
 
 def lane_masks(rows: Array, sizes: tuple[int, ...], lanes: Array | None) -> Array:
-    """The column of masks of several choices, a tuple for each lane that told, as a serial batch has it."""
+    """The column of masks of several choices, a tuple for each of these lanes, as a serial batch has it."""
     found = np.full(len(rows), None, dtype=object)
     cuts = np.cumsum(sizes)[:-1]
     for lane in range(len(rows)) if lanes is None else np.flatnonzero(lanes).tolist():

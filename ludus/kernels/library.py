@@ -22,7 +22,7 @@ class LinkedLibrary(JITCodeLibrary):
     """A function that other libraries link, as it was written; they optimise it along with their own."""
 
     def _optimize_final_module(self) -> None:
-        """Whoever links it does."""
+        """Its user does."""
 
     def _finalize_final_module(self) -> None:
         """Ready to be linked; there is no machine code to look for."""

@@ -66,7 +66,7 @@ Intrinsic: TypeAlias = tuple[Signature, Callable[[LoweringContext, Builder, Sign
 
 
 class CompilerOptions(TypedDict, total=False):
-    """What `numba.njit` is told."""
+    """The options of `numba.njit`."""
 
     cache: bool
     error_model: str

@@ -53,7 +53,7 @@ class Executed(NamedTuple):
     terminated: Array
     truncated: Array
     outcomes: Array
-    """The code that the rules told last; 0 where they told none."""
+    """The code of the outcome that the rules gave last; 0 where they gave none."""
     numbers: Array
 
 

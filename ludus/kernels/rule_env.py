@@ -322,7 +322,7 @@ def _teller(rules: Rules) -> Rule | None:
 
 
 def entries(given: Any) -> Info:
-    """What a rule told, as the caller's own: rules may tell of arrays that they keep."""
+    """What a rule gave for `info`, as the caller's own: it may have arrays that the rule keeps."""
     info: Info = dict(given) if is_dict(given) else dict(zip(given._fields, given, strict=True))
     for name, one in info.items():
         if type(one) not in PLAIN:

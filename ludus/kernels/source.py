@@ -68,7 +68,7 @@ class RulesLayout(NamedTuple):
     """Observations."""
     action: Tree
     information: tuple[InfoField, ...]
-    """What is told of a state: by `inform`, `legal`, `turn`."""
+    """The info of a state: by `inform`, `legal`, `turn`."""
     facts: tuple[InfoField, ...]
     """What `step` tells of itself."""
     options: Branch | None

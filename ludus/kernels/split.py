@@ -35,7 +35,7 @@ FEWEST, MOST = 4, 256
 WEIGHT = 0.25
 """Of the last window in the running mean."""
 WORST = 2.0
-"""How many times the mean a window counts at most: whoever is interrupted for long was still interrupted only once."""
+"""How many times the mean a window counts at most: a long interruption is still only one."""
 GAIN = 0.9
 """Of one thread's time: what saves less is not worth another core."""
 RETRY, RARELY = 8, 128

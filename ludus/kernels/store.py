@@ -30,7 +30,7 @@ __all__ = ["LOOP_NAMES", "Unfitting", "apart", "is_row", "put_seen", "put_state"
 
 
 class Unfitting(KernelError):
-    """A number that is not of the type of where it goes; whoever compiles adds the place."""
+    """A number that is not of the type of where it goes; the compiler adds the place."""
 
 
 def _storing(exact: bool) -> Callable[..., Compiled]:

@@ -33,14 +33,14 @@ LOCK_TIMEOUT_S = INSTALL_TIMEOUT_S + 60.0
 """For whoever else installs the same: all that they may take, and what they need to say so."""
 MAX_REPORTED_LINES = 6
 UNFINISHED = "new-"
-"""How the name of a folder begins that is not whole yet; whoever fills it has it locked."""
+"""How the name of a folder begins that is not whole yet; the process that fills it has it locked."""
 DYING_PIP = """
 import ctypes, runpy, sys
 if sys.platform == "linux":
     ctypes.CDLL(None).prctl(*map(ctypes.c_ulong, (1, 9, 0, 0, 0)))  # PR_SET_PDEATHSIG, SIGKILL
 runpy.run_module("pip", run_name="__main__", alter_sys=True)
 """
-"""pip that ends with whoever started it, however that ends: nobody would take what it installs."""
+"""pip that ends with the process that started it, however that ends: nobody would take what it installs."""
 PIP = (
     "-c",
     DYING_PIP,
@@ -114,7 +114,7 @@ def _unfinished(parent: Path) -> Generator[str]:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove folders that nobody fills any more: whoever did was killed, and its lock went with it."""
+    """Remove folders that nobody fills any more: the process that did was killed, and its lock went with it."""
     for left in parent.glob(f"{UNFINISHED}*"):
         descriptor = _locked(left)
         if descriptor is not None:

@@ -24,7 +24,7 @@ class Library(NamedTuple):
     resolve: Callable[[str], EnvSpec]
     """From the rest of an id to its spec; it raises UnknownEnvironment where there is none."""
     names: frozenset[str] = frozenset()
-    """Names and namespaces that its users know and Ludus has not: whoever asks for one is told where it is."""
+    """Names and namespaces that its users know and Ludus has not: an error for one says where it is."""
 
 
 _libraries: dict[str, Library] = {}

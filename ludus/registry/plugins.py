@@ -39,9 +39,9 @@ class PluginProblem(NamedTuple):
     package: str
     error: LudusError
     id: str | None = None
-    """The id that is concerned, where one can be told."""
+    """The id that is concerned, where one is known."""
     modules: tuple[str, ...] = ()
-    """Namespaces the package is likely to use, where no id can be told."""
+    """Namespaces the package is likely to use, where no id is known."""
 
     def __str__(self) -> str:
         return f"{self.package}: {self.error}"
@@ -94,7 +94,7 @@ def announcing() -> Iterator[tuple[str, "Distribution"]]:
             if f"[{GROUP}]" not in (distribution.read_text("entry_points.txt") or ""):
                 continue
             package = str(distribution.metadata["Name"])
-        except Exception:  # noqa: S112  (another package's metadata is unreadable: nothing of ours can be told from it)
+        except Exception:  # noqa: S112  (another package's metadata is unreadable: nothing of ours can be read from it)
             continue
         if _plain(package) not in seen:
             seen.add(_plain(package))

@@ -1,4 +1,4 @@
-"""Provenance: whose code a spec runs, told from names and places on disk; none of it is imported."""
+"""Provenance: whose code a spec runs, by names and places on disk; none of it is imported."""
 
 import json
 import os

@@ -266,7 +266,7 @@ class BatchCodec(EnvCodec):
         return infos
 
     def _check_outcomes(self, infos: Info) -> None:
-        """Outcomes of a batch are a column of codes and the lanes that told one."""
+        """Outcomes of a batch are a column of codes and the lanes that have one."""
         codes, mask = infos[OUTCOME], infos.get(f"_{OUTCOME}")
         kinds = [one.dtype for one in (codes, mask) if is_array(one) and one.ndim == 1]
         if kinds != [np.int8, np.bool_]:

@@ -31,7 +31,7 @@ class Columns:
         self.seeds: list[int | None] = [None] * count
         self.restarts = [0] * count
         self.unplanned: set[int] = set()
-        """Lanes whose next episode the other side has not been told of."""
+        """Lanes whose next episode has not been sent to the other side."""
 
     def seeded(self, mask: npt.NDArray[np.bool_], seeds: list[int | None]) -> None:
         """Remember how lanes are seeded from outside: what follows after a restart follows from it."""
@@ -54,7 +54,7 @@ class Columns:
         return self.ended, self.numbers, self.seeds, self.restarts
 
     def take_state(self, state: ColumnsState) -> None:
-        """Go back to what a snapshot kept; the lanes have to be told all plans again."""
+        """Go back to what a snapshot kept; all plans have to be sent again."""
         self.ended, self.numbers, self.seeds, self.restarts = state
         self.unplanned = set(range(self.count))
 
@@ -76,7 +76,7 @@ class Columns:
         return found
 
     def take_plans(self, begin: int, end: int) -> list[Plan]:
-        """What is planned for the next episode of lanes of which the other side has not been told yet."""
+        """What is planned for the next episode of lanes that has not been sent to the other side yet."""
         if self.episodes is None or not self.unplanned:
             return []
         lanes = sorted(lane for lane in self.unplanned if begin <= lane < end)

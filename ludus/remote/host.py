@@ -134,7 +134,7 @@ class EnvHost:
         try:
             return outcome if self._trusted else self._held(outcome)
         except ContractViolation:
-            self.episode_id = None  # nothing has begun, and what it began with is told to nobody who asks later
+            self.episode_id = None  # nothing has begun, and what it began with is sent to nobody who asks later
             raise
 
     def step(self, action: object) -> HostStep:
@@ -385,7 +385,7 @@ class EnvHost:
         env, name, batch = self.env, request.name, cast(Any, self._batch)
         if batch is None:
             found: object = env.get_wrapper_attr(name)
-            # A method stays here; whoever asked may call it by its name.
+            # A method stays here; the other side may call it by its name.
             return ValueReply(dict(METHOD)) if callable(found) else value_reply(found, name)
         # Lanes that are no environments of their own have seeds, too.
         lanes: Iterable[object] = batch.np_random_seed if name == "np_random_seed" else batch.get_attr(name)
@@ -484,7 +484,7 @@ class EnvHost:
 
 
 def _attributes(answer: Callable[[RequestT], HostReply], request: RequestT) -> HostReply:
-    """Whoever asks for what is not there is told so, by an error that is no fault of the environment's."""
+    """A request for what is not there gets an error that is no fault of the environment's."""
     try:
         return answer(request)
     except AttributeError as error:

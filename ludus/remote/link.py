@@ -65,7 +65,7 @@ class Link(Protocol):
         ...
 
     def dropped(self) -> list[int]:
-        """The snapshots to forget, which are told now."""
+        """The snapshots to forget, which are sent now."""
         ...
 
     def identity(self) -> object:

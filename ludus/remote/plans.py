@@ -39,5 +39,5 @@ class EpisodePlans:
         return self._planned.pop(lane, Episode())
 
     def clear(self) -> None:
-        """Forget everything: it will be told again."""
+        """Forget everything: it will be sent again."""
         self._planned.clear()

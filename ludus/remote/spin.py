@@ -14,7 +14,7 @@ __all__ = ["LOOK_SECONDS", "Spin", "yield_core"]
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 LOOK_SECONDS = 100e-6 if CORES > 1 else 0.0
-"""How long to look: about what being woken costs. With one core, whoever looks keeps the other side from answering."""
+"""How long to look: about what being woken costs. With one core, looking keeps the other side from answering."""
 MAX_MISSES = 10
 """Looks in vain that count: with so many, there is one look for a thousand messages."""
 STREAK_LOOKS = 32

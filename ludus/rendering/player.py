@@ -60,7 +60,7 @@ def play(
 
 
 class PlayedGame:
-    """One environment, its score, and what the player is told."""
+    """One environment, its score, and what the player is shown."""
 
     def __init__(self, env: AnyEnv, keys: KeyMap, video: VideoWriter | None) -> None:
         self.env, self.keys, self.video = env, keys, video

@@ -1,4 +1,4 @@
-"""`EpisodeRubric`: a score for an episode as a whole, told at its end, and what each of its steps deserves of it."""
+"""`EpisodeRubric`: a score for an episode as a whole, given at its end, and what each of its steps deserves of it."""
 
 from collections.abc import Callable
 from typing import Any

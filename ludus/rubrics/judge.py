@@ -1,4 +1,4 @@
-"""`Judge`: a score that somebody else gives in words: a language model, or whoever answers a prompt."""
+"""`Judge`: a score that somebody else gives in words: a language model, or anything that answers a prompt."""
 
 import inspect
 import re

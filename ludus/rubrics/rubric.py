@@ -109,7 +109,7 @@ class Rubric(ABC):
     def parts(self) -> Mapping[str, "Rubric"]:
         """The rubrics that it asks, by name: its attributes, and what stands in a list or dictionary among them.
 
-        They begin each episode with it, and their scores are told.
+        They begin each episode with it, and their scores are reported.
 
         >>> class Polite(Rubric):
         ...     def __init__(self):

@@ -228,7 +228,7 @@ def _remove(folder: str) -> bool:
 def sweep() -> bool:
     """Remove what dead processes left wherever groups may be made; False where something is still on its way out.
 
-    Nothing is made or tried for it: whoever supervises others need not have groups of its own.
+    Nothing is made or tried for it: a supervisor need not have groups of its own.
 
     >>> sweep() in (True, False)
     True

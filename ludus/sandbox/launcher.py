@@ -76,7 +76,7 @@ def add_word(word: str) -> None:
 
 
 def execute() -> None:
-    """Become the command; its failure is told as a shell would."""
+    """Become the command; its failure is reported as by a shell."""
     try:
         os.execvpe(command[0], command, environment)  # noqa: S606  (that is the job)
     except OSError as error:
@@ -115,7 +115,7 @@ def read_steps() -> list[str]:
 
 
 def carry_out(steps: list[str], failure: int) -> None:
-    """In the child: carry out the steps; what goes wrong is told to the keeper."""
+    """In the child: carry out the steps; what goes wrong is reported to the keeper."""
     try:
         os.setsid()
         for number in IGNORED:

@@ -80,7 +80,7 @@ class LauncherProcess(LocalProcess):
 
     def _report(self) -> bytes:
         report = b""
-        # It has ended, and what it told is here. There may be no end of it: a child that it was starting has it, too.
+        # It has ended, and its report is here. There may be no end of it: a child that it was starting has it, too.
         with contextlib.suppress(OSError):  # it left without reading our last word, or there is no more
             while some := self._control.recv(4096, socket.MSG_DONTWAIT):
                 report += some

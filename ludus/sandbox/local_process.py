@@ -223,7 +223,7 @@ class LocalProcess(SandboxedProcess):
             watcher().at(time.monotonic() + CGROUP_REMOVAL_RETRY_S, self._remove)
 
     def _takes_too_much(self, root: int, resident: int) -> bool:
-        """Whether a tree that no cgroup counts has more memory than there may be: first as it is quickly told."""
+        """Whether a tree that no cgroup counts has more memory than there may be: first by what is quickly read."""
         if self.limits.memory is None:
             return False
         left = self.limits.memory - self._names()

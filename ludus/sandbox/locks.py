@@ -23,7 +23,7 @@ def user_lock(
 ) -> Generator[None]:
     """Hold the lock of this name; SandboxError where somebody else has it for `patience` seconds, or else minutes.
 
-    `held` is told who has it before they are waited for: the number of a process.
+    `held` is called with the number of the process that has it, before that is waited for.
 
     >>> with user_lock("example"):
     ...     pass
@@ -51,7 +51,7 @@ def _is_free(descriptor: int) -> bool:
 
 
 def lock_descriptor(descriptor: int, path: object, kind: int = fcntl.LOCK_EX, *, patience: float | None = None) -> None:
-    """Lock an open file, which `path` names in the error of whoever waited too long."""
+    """Lock an open file, which `path` names in the error of a wait that was too long."""
     patience = PATIENCE_S if patience is None else patience
     until = time.monotonic() + patience
     while True:

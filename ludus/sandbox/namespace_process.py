@@ -86,7 +86,7 @@ class NamespaceProcess(LocalProcess):
         with self._lock:
             self._killed = True
             if self._first_descriptor is not None:
-                with suppress(ProcessLookupError):  # it has ended, and is about to be told
+                with suppress(ProcessLookupError):  # it has ended, which is about to be reported
                     signal.pidfd_send_signal(self._first_descriptor, signal.SIGKILL)
             elif self._ended.is_set():
                 return

@@ -35,7 +35,7 @@ def write(path: str, text: str) -> None:
 def enter(kind: str) -> None:
     """Have the next process that is forked be the first of a namespace: of the kind `root`, or `user` for all others.
 
-    In a user namespace whoever makes it stays who he is.
+    In a user namespace its maker stays the same user.
     """
     user, group = os.geteuid(), os.getegid()
     checked(libc.unshare(NEW_PROCESSES | (NEW_USER if kind == "user" else 0)), "unshare")

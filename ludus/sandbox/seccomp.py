@@ -68,7 +68,7 @@ OPEN_ATTRIBUTES = """
     fremovexattr fsetxattr futimesat lremovexattr lsetxattr removexattr removexattrat setxattr setxattrat utime
     utimensat utimes
 """
-"""What whoever may write to a file may set, owner or not, without Landlock being asked."""
+"""What anybody who may write to a file may set, owner or not, without Landlock being asked."""
 OWNER_COMMANDS = (8, 10, 15)
 """F_SETOWN, F_SETSIG and F_SETOWN_EX of `fcntl`: a file that sends any signal to any process of the user."""
 OWNER_REQUESTS = (0x8901, 0x8902)
@@ -87,7 +87,7 @@ ITS_PRIORITY = {"ioprio_set": 1, "setpriority": 0}
 
 SET_DUMPABLE = 4
 SET_ID = 0o6000
-"""The bits of a mode that give whoever executes a file the rights of its user or group."""
+"""The bits of a mode by which a file is executed with the rights of its user or group."""
 CREATES = 0o100 | 0o20000000
 """O_CREAT and O_TMPFILE, without which opening has no mode."""
 MODES = {

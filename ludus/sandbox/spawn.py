@@ -133,7 +133,7 @@ class _LongLived(threading.Thread):
         if sys.platform == "linux":
             _libc().prctl(PR_SET_NAME, SPAWNING.encode(), 0, 0, 0)
         self._calls.get()()
-        sweep_processes()  # once, and not before whoever waits is served
+        sweep_processes()  # once, and after the caller that waits is served
         while True:
             self._calls.get()()
 

@@ -14,8 +14,8 @@ MAX_SPINNING_CONNECTIONS = 8
 class Activity:
     """The connections that threads read, those that are awake among them, and whether anything has something to read.
 
-    A thread that looks holds the interpreter nearly all the time, and whoever wants it next comes too late each time it
-    is let go: so who is ready is told by the kernel, which needs no interpreter.
+    A thread that looks holds the interpreter nearly all the time, and the next thread comes too late each time it
+    is let go: so the kernel says who is ready, which needs no interpreter.
 
     >>> import socket
     >>> activity, (one, other) = Activity(), socket.socketpair()

@@ -1,4 +1,4 @@
-"""`ServerConfig`: all that a server is told of itself, in one value: its limits, who may use it, where it is reached.
+"""`ServerConfig`: all settings of a server, in one value: its limits, who may use it, where it is reached.
 
 The defaults are those of a server on the caller's own machine. What it serves is not here.
 """
@@ -41,7 +41,7 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
     max_snapshots: int = 64
     """Of one session."""
     queue_seconds: float = 30.0
-    """How long a caller waits for a place, before it is told to come again."""
+    """How long a caller waits for a place, before it is asked to come again."""
     idle_seconds: float = 900.0
     """A session that nobody used for so long is closed."""
     resume_seconds: float = 600.0

@@ -49,7 +49,7 @@ ORDINARY = {
 }
 """What the environment alone answers, beside steps."""
 MIN_POLLED_DEADLINE_S = 10 * SLOW_STEP_S
-"""Seconds: whoever grants a request less time has it kept by a timer of the event loop."""
+"""Seconds: a shorter time for a request is kept by a timer of the event loop."""
 CANCELLED = "Cancelled"
 MESSAGES_PER_TURN = 32
 """Messages of one connection, after which others have their turn, though more of them wait."""
@@ -86,7 +86,7 @@ async def serve_connection(server: Server, link: ServerTransport, principal: Pri
         handshake = await shake_hands(server, link, principal)
         if handshake is not None:
             await Connection(server, link, principal, handshake).run()
-    except Exception as error:  # whatever a constructor raises is told, and ends this connection alone
+    except Exception as error:  # whatever a constructor raises is reported, and ends this connection alone
         server.metrics.count("errors", kind=type(error).__name__)
         with suppress(OSError):
             await link.send(write_message(NumberedReply(0, error_reply(error, trace=principal.may("run")))))
@@ -244,7 +244,7 @@ class Connection:
     async def _carry_out(
         self, numbered: NumberedRequest, answering: Awaitable[NetworkReply], begun: float | None = None
     ) -> None:
-        """Do it, keep the reply, and send it to whoever is connected by then."""
+        """Do it, keep the reply, and send it to the client that is connected by then."""
         begun = monotonic() if begun is None else begun
         try:
             reply: NetworkReply = await answering
@@ -291,7 +291,7 @@ class Connection:
         return data
 
     def fail(self, error: BaseException) -> FailedReply:
-        """What an error is told by; it is counted."""
+        """The reply that reports an error; it is counted."""
         self.server.metrics.count("errors", env=self.session.served.name, kind=type(error).__name__)
         return error_reply(error, trace=self._runs)
 
@@ -310,7 +310,7 @@ class Connection:
         return await session.call(partial(self.perform, numbered), numbered.seconds, long=not steps)
 
     def perform(self, numbered: NumberedRequest, hosted: EnvHost) -> NetworkReply:
-        """In the session's thread: carry it out, unless it was cancelled while it waited; what is raised is told."""
+        """In the session's thread: carry it out, unless it was cancelled while it waited; errors are replies."""
         session, number = self.session, numbered.number
         if number in session.cancelled:
             return FailedReply(CANCELLED, f"request {number}: it was cancelled before it began")

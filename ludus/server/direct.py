@@ -268,7 +268,7 @@ class Direct:
                 self._begun = thread.since = begun = monotonic()
                 try:
                     reply: NetworkReply = answer(numbered.request)
-                except BaseException as error:  # whatever it is, it is told
+                except BaseException as error:  # whatever it is, it is reported
                     reply = requests.fail(error)
                 session.under_way = 0
                 left = self._conclude(numbered, reply, begun)

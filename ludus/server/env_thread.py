@@ -15,7 +15,7 @@ __all__ = ["EnvThread"]
 
 T = TypeVar("T")
 QUICK_WORK_S = 200e-6
-"""Seconds: work that takes less is waited for on the spot, for as long. Being told of it takes longer than that."""
+"""Seconds: work that takes less is waited for on the spot, for as long. Hearing of it takes longer than that."""
 UNKNOWN_WORK_S = 1.0
 """Seconds: what the work of a thread is taken to take that has done none."""
 FADING_WEIGHT = 0.5
@@ -23,7 +23,7 @@ FADING_WEIGHT = 0.5
 
 
 class Handover:
-    """The result of work, for whoever waits for it on the spot; who comes too late has it told by the event loop."""
+    """The result of work, for a caller that waits on the spot; one that is too late gets it from the event loop."""
 
     __slots__ = ("_open", "done", "error", "result")
 

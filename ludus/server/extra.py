@@ -1,4 +1,4 @@
-"""The packages of the extra `serve`: who lacks them is told what to install."""
+"""The packages of the extra `serve`: without them an error says what to install."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

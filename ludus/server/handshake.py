@@ -41,7 +41,7 @@ class Handshake:
         self._limits = server.config.limits
 
     def welcome(self, principal: Principal) -> WelcomeReply:
-        """What the client is told."""
+        """What the client is sent."""
         session = self.session
         served, hosted, limits = session.served, session.hosted, self._limits
         if hosted is None:
@@ -111,7 +111,7 @@ async def _session(
     try:
         await asyncio.wait((opening, first), return_when=asyncio.FIRST_COMPLETED)
         if not opening.done() and first.done() and first.result() is None:
-            await _cancelled(opening)  # whoever asked for it is gone: nobody will ever know its id
+            await _cancelled(opening)  # the client is gone: nobody will ever know its id
             if not opening.done() or opening.cancelled():
                 return None
         session = await opening

@@ -48,7 +48,7 @@ def check_target(target: str) -> Any:
     try:
         found: object = load_entry_point(target)
     except LudusError:
-        return None  # an id behind a module's name, or an error that whoever makes it tells better
+        return None  # an id behind a module's name, or an error that making it explains better
     check_creator(target, found)
     return found
 

@@ -20,7 +20,7 @@ MAX_WAITING = 16
 """Messages that wait to be taken; then no more are read until they are."""
 LARGE_MESSAGE_BYTES = 1 << 16
 LINGER_S = 2.0
-"""How long a connection that broke the protocol is read after it was told so."""
+"""How long a connection that broke the protocol is read after the error was sent."""
 END = b"\r\n\r\n"
 """Of a handshake."""
 
@@ -42,7 +42,7 @@ class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
         """Take what came."""
         if self._broken:
             return
-        if not self.handshake_complete:  # whoever does not wait for the answer to its handshake is read by the library
+        if not self.handshake_complete:  # one that does not await its handshake is read by the library
             self._slow = self._slow or self.handshake_initiated or not data.endswith(END)
         if self._slow or not self.handshake_complete:
             super().data_received(data)

@@ -1,6 +1,6 @@
 """`SessionRecorder`: what happens in a session, in a file of its own; nobody who uses the session can reach it.
 
-It is a `Recorder` that whoever asks over the wire does not see: attributes, snapshots and forks are those of the
+It is a `Recorder` that clients do not see: attributes, snapshots and forks are those of the
 environment. It stops by itself at a number of bytes, or where the disk fails, and the session goes on.
 """
 
@@ -83,7 +83,7 @@ class RememberedPlans:
 
 
 class SessionRecorder(Recorder):
-    """Records until `config.record_bytes` are written; `on_stop` is told once why no more is."""
+    """Records until `config.record_bytes` are written; `on_stop` is called once with why no more is."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class SessionRecorder(Recorder):
 
     @contextmanager
     def _stopping(self) -> Generator[None]:
-        """What cannot be written down, or not on this disk, ends the recording; whoever plays gets the step."""
+        """What cannot be written down, or not on this disk, ends the recording; the client gets its step."""
         try:
             yield
         except LudusError as error:
@@ -161,7 +161,7 @@ class SessionRecorder(Recorder):
         if why:
             self._on_stop(why)
 
-    # --- whoever asks sees the environment ---
+    # --- clients see the environment ---
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or "env" not in self.__dict__:

@@ -95,7 +95,7 @@ def serve(
     """Serve environments: ids, `module:Env`, specs, classes, or folders with a manifest.
 
     It returns when it is stopped by a signal; with `block=False` at once, with a handle. Port 0 is any that is free.
-    `config` has all that a server is told; `access`, `host`, `port` and the options take the place of what it says:
+    `config` has all settings of a server; `access`, `host`, `port` and the options take the place of what it says:
     `unix` (a path for the wire), `hosts` (names it may be called by), `insecure`, `tls_cert`, `tls_key`, `pages`.
 
     >>> running = serve("CartPole-v1", "GridWorld-v0", port=0, block=False)
@@ -130,7 +130,7 @@ def run(
     until: int | None = None,
     patience: float | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, in this thread or in workers; `ready` is told the address once it answers.
+    """Serve until SIGINT or SIGTERM, in this thread or in workers; `ready` is called with the address once it answers.
 
     With several workers, the end of the descriptor `until` ends it, too. A program that has not ended `patience`
     seconds after a signal, because an environment holds it up, is ended.

@@ -30,7 +30,7 @@ MAX_REMEMBERED_CLIENTS = 64
 
 
 class SessionInfo(NamedTuple):
-    """What is told of a session to whoever runs the server."""
+    """What an operator is shown of a session."""
 
     id: str
     env: str
@@ -72,7 +72,7 @@ class Session:
         """What it was made with beside what the server gives."""
         self.opened, self.used = time(), monotonic()
         self.connection: object | None = None
-        """Whoever is connected to it; one at a time."""
+        """The client that is connected to it; one at a time."""
         self.was_connected = False
         """Whether somebody was, who may come again: for as long as a lost connection is waited for."""
         self.lost: str | None = None
@@ -141,7 +141,7 @@ class Session:
             self.metrics.count("close_failures")
 
     def lose(self, why: str) -> None:
-        """Give the session up: whoever counts places hears of it at once."""
+        """Give the session up: the count of places hears of it at once."""
         if self.lost is None:
             self.lost = why
             if self.on_lost is not None:
@@ -281,7 +281,7 @@ class Session:
             )
 
     def drive(self, client: str) -> None:
-        """Let a client drive from now on; what was asked before belongs to whoever asked, and is not repeated to it."""
+        """Let a client drive from now on; earlier requests are the last client's, and not repeated to this one."""
         if client and client == self.client:
             return
         self._former.pop(client, None)
@@ -316,7 +316,7 @@ class Session:
             hosted.interrupt("cancelled")
 
     def info(self) -> SessionInfo:
-        """What is told of it."""
+        """What an operator is shown of it."""
         hosted, thread, now = self.hosted, self._thread, monotonic()
         since = 0.0 if thread is None else thread.since
         return SessionInfo(

@@ -14,7 +14,7 @@ OPEN_TIMEOUT_S = 10.0
 RESTARTED_CODE = 1012
 """The close code that says: the process ended, connect anew."""
 CODES = {None: RESTARTED_CODE, 1006: RESTARTED_CODE, 1005: 1000}
-"""Those that are only told and never sent: an end without a word is that of a process."""
+"""Those that are only shown and never sent: an end without a word is that of a process."""
 OWN = (b"host", b"origin", b"user-agent")
 HOP = {b"connection", b"keep-alive", b"transfer-encoding", b"content-length", b"upgrade", b"te", b"trailer", b"expect"}
 FORWARDED = {b"x-forwarded-for", b"x-forwarded-proto", b"forwarded"}

@@ -64,7 +64,7 @@ class WorkerSupervisor:
         self._stop.call()
 
     def run(self, ready: Callable[[str], object] = lambda _: None) -> None:
-        """Supervise until `stop`; `ready` is told the address when every worker is up."""
+        """Supervise until `stop`; `ready` is called with the address when every worker is up."""
         listener = self.listening.bind()
         folder = private_folder("serve")
         supervisor_pipe, held = os.pipe2(os.O_CLOEXEC)

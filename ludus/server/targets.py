@@ -84,7 +84,7 @@ def offered(targets: Sequence[ServeTarget], config: ServerConfig) -> list[Served
 
 
 def _with_needs(config: ServerConfig, needs: ServiceResources) -> ServerConfig:
-    """What the author says of its steps, where whoever serves it says nothing else."""
+    """What the author says of its steps, where its server says nothing else."""
     if config.deadline != ServerConfig().deadline:
         return config
     return msgspec.structs.replace(config, deadline=float(needs.step_seconds))

@@ -1,4 +1,4 @@
-"""The engine: uvicorn as we run it. It is told when to stop by a word, never by a signal of its own."""
+"""The engine: uvicorn as we run it. It stops when `stop` is called, never by a signal of its own."""
 
 import asyncio
 import socket
@@ -52,7 +52,7 @@ class UvicornServer(uvicorn.Server):
         self._ready()
 
     async def main_loop(self) -> None:
-        """Wait to be told, instead of looking ten times a second; the clock of the `Date` header goes on."""
+        """Wait to be woken, instead of looking ten times a second; the clock of the `Date` header goes on."""
         while not await self.on_tick(0):
             try:
                 await asyncio.wait_for(self._wake.wait(), 1.0)

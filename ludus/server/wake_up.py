@@ -10,7 +10,7 @@ __all__ = ["WakeUp"]
 class WakeUp:
     """A descriptor that can be waited for along with a socket.
 
-    Whoever waits closes it, and others may call later than that: then nothing happens. Without the lock a call could
+    The waiter closes it, and others may call later than that: then nothing happens. Without the lock a call could
     write to another file, which was given the number meanwhile. It may be called by a handler of signals, also by one
     that interrupts `close`.
 
@@ -36,7 +36,7 @@ class WakeUp:
         return tuple({self.fileno, self._writing} - {-1})
 
     def call(self) -> None:
-        """Wake whoever waits, or will; nothing where it is closed."""
+        """Wake the one that waits, or will; nothing where it is closed."""
         with self._lock, suppress(BlockingIOError):
             if self._writing >= 0:
                 os.write(self._writing, (1).to_bytes(8, "little"))

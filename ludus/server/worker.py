@@ -71,7 +71,7 @@ async def _serve(place: WorkerSockets, number: int, outer: UvicornServer, inner:
 def _end_with_supervisor(pipe: int) -> None:
     """Have the kernel send the deadline when the supervisor is gone, and before it let a worker that is stopped go on.
 
-    What is sent to a stopped process waits until it goes on: the end of the pipe is told by the signal for that.
+    What is sent to a stopped process waits until it goes on: the end of the pipe is announced by the signal for that.
     """
     arm_deadline().prctl(PR_SET_PDEATHSIG, DEADLINE_SIGNAL, 0, 0, 0)
     own = os.open(f"/proc/self/fd/{pipe}", os.O_RDONLY | os.O_CLOEXEC)  # the others have their own owner

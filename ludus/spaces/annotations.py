@@ -180,7 +180,7 @@ def _constraints(metadata: tuple[object, ...], path: str) -> Limits:
 
 
 def _is_finite_only(metadata: object) -> bool:
-    """Whether Pydantic was told so."""
+    """Whether Pydantic is set so."""
     return getattr(metadata, "allow_inf_nan", None) is False
 
 

@@ -214,32 +214,32 @@ def _is_raw(data: object) -> "TypeGuard[bytes | bytearray | memoryview[int]]":
     return isinstance(data, RAW)
 
 
-def array_from_plain(data: object, dtype: np.dtype[np.generic], shape: tuple[int, ...], what: str) -> Array:
+def array_from_plain(data: object, dtype: np.dtype[np.generic], shape: tuple[int, ...], label: str) -> Array:
     """The array that `plain_from_array` wrote; -1 as first length takes any. Raises CodecError for all else."""
     many = shape[:1] == (-1,)
     if _is_raw(data):
         size = prod(shape[1:] if many else shape) * dtype.itemsize
         fits = size > 0 and len(data) % size == 0 if many else len(data) == size
         if not fits:
-            raise CodecError(f"{what}: expected {size} bytes a value, got {len(data)}")
+            raise CodecError(f"{label}: expected {size} bytes a value, got {len(data)}")
         if dtype.kind == "b" and bytes(data).strip(b"\0\1"):  # NumPy would trust them
-            raise CodecError(f"{what}: expected bytes of 0 and 1, got others")
+            raise CodecError(f"{label}: expected bytes of 0 and 1, got others")
         if LITTLE and dtype.byteorder != ">":
             if not many:
                 return np.ndarray(shape, dtype, bytearray(data))  # one call instead of three
             return np.frombuffer(data, dtype).reshape(shape).copy()
         return np.frombuffer(data, dtype=dtype.newbyteorder("<")).astype(dtype).reshape(shape)
-    array = _array_from_lists(data, dtype, what)
+    array = _array_from_lists(data, dtype, label)
     if many and array.ndim:
         shape = (len(array), *shape[1:])
     if array.size == prod(shape) == 0:  # lists cannot tell (0,) from (0, 2)
         array = array.reshape(shape)
     if array.shape != shape:
-        raise CodecError(f"{what}: expected shape {shape}, got {array.shape}")
+        raise CodecError(f"{label}: expected shape {shape}, got {array.shape}")
     return array
 
 
-def _array_from_lists(data: object, dtype: np.dtype[np.generic], what: str) -> Array:
+def _array_from_lists(data: object, dtype: np.dtype[np.generic], label: str) -> Array:
     try:
         if _kind_fits(data, np.asarray(data), dtype):
             with np.errstate(over="raise"):
@@ -247,7 +247,7 @@ def _array_from_lists(data: object, dtype: np.dtype[np.generic], what: str) -> A
         reason = None
     except (ValueError, TypeError, ArithmeticError) as error:
         reason = error
-    raise CodecError(f"{what}: expected numbers of dtype {dtype}, got {shorten(data)}") from reason
+    raise CodecError(f"{label}: expected numbers of dtype {dtype}, got {shorten(data)}") from reason
 
 
 def _kind_fits(data: object, array: Array, dtype: np.dtype[np.generic]) -> bool:

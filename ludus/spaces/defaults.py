@@ -75,16 +75,16 @@ def _again(field: FieldType, factory: Callable[[], object]) -> object:
         return NO_DEFAULT
 
 
-def described_default(what: str, field: FieldType, described: object) -> Default:
+def described_default(label: str, field: FieldType, described: object) -> Default:
     """The default in a description, held to its field."""
     if described is None:
         return Default(nothing, NO_DEFAULT)
     if not is_list(described) or len(described) != 1:
-        raise CodecError(f"{what}: expected a list of one default, or of none, got {shorten(described)}")
+        raise CodecError(f"{label}: expected a list of one default, or of none, got {shorten(described)}")
     try:
         found = _checked(field, field.decode(described[0]), None)
     except CodecError as error:
-        raise CodecError(f"{what}: expected a default that fits, got {shorten(described[0])}: {error}") from error
+        raise CodecError(f"{label}: expected a default that fits, got {shorten(described[0])}: {error}") from error
     if found is None:
-        raise CodecError(f"{what}: expected a default that fits, got {shorten(described[0])}")
+        raise CodecError(f"{label}: expected a default that fits, got {shorten(described[0])}")
     return found

@@ -155,16 +155,16 @@ class Discrete(ArraySpace[Any]):  # so that it is a Space[int] to whoever takes 
         return f"Discrete({self._count}{start}{dtype})"
 
 
-def integer_dtype(what: str, dtype: npt.DTypeLike | None) -> np.dtype[Any]:
+def integer_dtype(label: str, dtype: npt.DTypeLike | None) -> np.dtype[Any]:
     """`dtype`, checked to be an integer one."""
     found = None if dtype is None else np.dtype(dtype)
     if found is None or found.kind not in "iu":
-        raise InvalidType(f"{what} dtype: expected an integer dtype, got {found}")
+        raise InvalidType(f"{label} dtype: expected an integer dtype, got {found}")
     return found
 
 
-def whole(what: str, value: object) -> int:
+def whole(label: str, value: object) -> int:
     """`value` as a Python integer, checked to be one (bool excluded)."""
     if not is_integer(value) or isinstance(value, bool | np.timedelta64):
-        raise InvalidType(f"{what}: expected an integer, got {shorten(value)}")
+        raise InvalidType(f"{label}: expected an integer, got {shorten(value)}")
     return int(value)

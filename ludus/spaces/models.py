@@ -185,7 +185,7 @@ class StandIn:
 
 
 def _plain(value: object) -> object:
-    """A value with the members of enums as they are written: whoever has no such class has them so."""
+    """A value with the members of enums as they are written: a reader without such a class has them so."""
     if isinstance(value, Enum):
         return written(value)
     if is_list_or_tuple(value):

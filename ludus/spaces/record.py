@@ -380,7 +380,7 @@ class Record(Composite[ModelT_co]):
         return found.read, found.write
 
     def _is_twin(self, other: Space[object]) -> bool:
-        """Whether a space takes and gives the same; copies of one batch, nearly always, are told at a glance."""
+        """Whether a space takes and gives the same; copies of one batch, nearly always, are seen at a glance."""
         if type(other) is not Record:
             return False
         return other._compiled is self.compiled or (other.model is self.model and other == self)

@@ -95,7 +95,7 @@ class RecordColumns:
             return self._encode(_encoded(columns, self._all_encoders))
 
     def _fitting(self, x: Sequence[object]) -> list[Column] | None:
-        """The columns of values that all are records of the space, as far as can be told at once."""
+        """The columns of values that all are records of the space, as far as can be seen at once."""
         if {*map(type, x)} != {self._record.model}:
             return None
         try:

@@ -39,12 +39,12 @@ def read_slots(memory: object, n: int) -> Iterator[object]:
         yield unpack(row[_HEADER : _HEADER + length].tobytes(), "shared memory") if length else None
 
 
-def write_slot(memory: object, lane: int, data: object, what: str, size: int = SLOT_BYTES) -> None:
+def write_slot(memory: object, lane: int, data: object, label: str, size: int = SLOT_BYTES) -> None:
     """Write plain `data` as slot `lane`."""
     message = pack(data)
     if len(message) > size:
         raise CodecError(
-            f"{what}: expected at most {size} bytes in shared memory, got {len(message)}; "
+            f"{label}: expected at most {size} bytes in shared memory, got {len(message)}; "
             "bound the space, or run without shared memory"
         )
     start = lane * (size + _HEADER)

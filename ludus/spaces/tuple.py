@@ -275,12 +275,12 @@ class Tuple(Composite[TupleT_co], Sequence[Space[Any]]):
         return f"Tuple({', '.join(map(repr, self.spaces))})"
 
 
-def spaces_of(what: str, spaces: object) -> tuple[Space[object], ...]:
+def spaces_of(label: str, spaces: object) -> tuple[Space[object], ...]:
     """An iterable of spaces as a tuple, each checked to be one."""
     if not is_iterable(spaces):
-        raise InvalidType(f"{what}: expected a sequence of spaces, got {shorten(spaces)}")
+        raise InvalidType(f"{label}: expected a sequence of spaces, got {shorten(spaces)}")
     found = tuple(spaces)
     for i, space in enumerate(found):
         if not isinstance(space, Space):
-            raise InvalidType(f"{what}[{i}]: expected a ludus Space, got {shorten(space)}")
+            raise InvalidType(f"{label}[{i}]: expected a ludus Space, got {shorten(space)}")
     return found

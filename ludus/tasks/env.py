@@ -52,7 +52,7 @@ class TaskState(msgspec.Struct):
     task: str = ""
     step: int = 0
     best_validation: float = 0.0
-    """Normalised, as coarse as the agent was told."""
+    """Normalised, as coarse as the agent was shown."""
     diff: str = ""
     """What the last step changed in the workspace, line by line where it is text."""
     submitted: bool = False

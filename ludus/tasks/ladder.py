@@ -1,6 +1,6 @@
 """`Ladder`: what `validate` tells: the best normalised score in steps of the resolution, and nothing finer.
 
-Told exactly, the score of a public split can be climbed: change one prediction, keep it if the score rises. Told only
+Shown exactly, the score of a public split can be climbed: change one prediction, keep it if the score rises. Shown only
 when it beats the best by a whole step, as the Ladder of Blum and Hardt has it, a few validations say almost nothing of
 single rows.
 """

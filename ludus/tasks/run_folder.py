@@ -24,7 +24,7 @@ Found = tuple[os.DirEntry[str], os.stat_result]
 def check_run_folder(folder: Path, doing: str = "run") -> int:
     """Refuse a run with a pipe, a device, or a link by which files elsewhere would be changed; the bytes it holds.
 
-    The workspace itself is not looked into: snapshots of it are, by whoever restores them.
+    The workspace itself is not looked into: snapshots of it are, when they are restored.
 
     >>> check_run_folder(Path("/dev"))
     Traceback (most recent call last):

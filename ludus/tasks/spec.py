@@ -87,7 +87,7 @@ class EvaluationSpec(_Part, frozen=True, kw_only=True):
     validations: Count = 10
     """How often `validate` may be called."""
     resolution: float = 0.05
-    """Of the normalised score that `validate` tells: finer differences are not told, so it cannot be climbed."""
+    """Of the normalised score that `validate` tells: finer differences are not shown, so it cannot be climbed."""
     measured: tuple[str, ...] = ()
     """Those of the grader's metrics that are measurements of this machine, such as times: they are kept in the journal,
     and are in no reward and no info, which are the same for the same seed. The metric that counts is none of them."""

@@ -21,7 +21,7 @@ WORDS = {"": TIME_LEFT, "budget": TIME_LEFT, "poll": JOB_TIME, "kill": JOB_TIME}
 
 
 def unmeasured(observation: ToolOutcome) -> ToolOutcome:
-    r"""An observation without what its tool told of the clock; all else is as it was.
+    r"""An observation without what its tool said of the clock; all else is as it was.
 
     >>> unmeasured(ToolOutcome("budget", "steps: 3 of 4 left\ntime: 29 minutes of 30 minutes left")).result
     'steps: 3 of 4 left\ntime'

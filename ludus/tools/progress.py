@@ -1,4 +1,4 @@
-"""`progress`: how a tool tells whoever called it how far it is, and learns that nobody waits for it any more."""
+"""`progress`: how a tool tells its caller how far it is, and learns that nobody waits for it any more."""
 
 from math import isfinite
 

@@ -13,7 +13,7 @@ from ludus.tools.outcome import ToolOutcome
 __all__ = ["ObservationText"]
 
 MAX_NUMBERS = 64
-"""Longer lists of numbers (frames, tokens) are told by their length: a model reads nothing in them."""
+"""Longer lists of numbers (frames, tokens) are shown by their length: a model reads nothing in them."""
 MIN_REPEATED_CHARS = 80
 """Characters from which on a text that another field says too is said once."""
 SPEAKERS = ("role", "sender_id")
@@ -22,7 +22,7 @@ SPEAKERS = ("role", "sender_id")
 class ObservationText:
     """The text of one observation after the other: a field on each line, empty ones left out.
 
-    A list or text that only grew since the last one (a conversation) is told from where it was. `fields` are those to
+    A list or text that only grew since the last one (a conversation) is shown from where it was. `fields` are those to
     tell, all where none are named.
 
     >>> from ludus.spaces import Text
@@ -51,7 +51,7 @@ class ObservationText:
         self._before: dict[str, object] = {}
 
     def begin(self) -> None:
-        """Forget what was told: an episode begins."""
+        """Forget what was shown: an episode begins."""
         self._before = {}
 
     def __call__(self, observation: Any) -> str:

@@ -36,7 +36,7 @@ DATE = 0x21
 NAME = re.compile(r"[a-z0-9_]+(?:[./-][a-z0-9_]+)*", re.ASCII)
 MAX_NAME_CHARS = 120
 MEMBER_LIMIT_BYTES = 1 << 28
-"""What one member may unfold to, unless whoever opens the file allows more."""
+"""What one member may unfold to, unless the caller allows more."""
 MAX_MEMBERS = 1 << 20
 MAX_UINT32 = 0xFFFFFFFF
 COMPRESSION_LEVEL = 1
@@ -122,7 +122,7 @@ class Archive:
     def __init__(self, path: str | os.PathLike[str], *, limit_bytes: int = MEMBER_LIMIT_BYTES) -> None:
         self.path, self.limit_bytes = Path(path), limit_bytes
         try:
-            self._file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would keep us waiting for whoever writes
+            self._file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would keep us waiting for its writer
             found = os.fstat(self._file)
         except (OSError, ValueError) as error:
             raise TrajectoryError(f"{path}: expected a file that can be read, got {error}") from error

@@ -128,7 +128,7 @@ class RecordedEpisode:
         return self.run.infos(self.rows, self.lane)
 
     def info(self, key: str) -> Array:
-        """The column of an info that the recorder was told to keep, one more row than steps; 0 where it had none."""
+        """The column of an info that the recorder was set to keep, one more row than steps; 0 where it had none."""
         known = self.run.header.info
         name = f"steps/info.{known.index(key)}" if key in known else ""
         if not self.run.chunks.has(name):

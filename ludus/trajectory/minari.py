@@ -153,7 +153,7 @@ def from_minari(folder: str | os.PathLike[str], path: str | os.PathLike[str]) ->
     header = imported_header(*spaces, full=True, why=why, spec=about.get("spec"), metadata=origin)
     h5py = _h5py("from_minari")
     try:
-        open_foreign_file(data / DATA).close()  # HDF5 itself would wait for whoever writes into a pipe
+        open_foreign_file(data / DATA).close()  # HDF5 itself would wait for the writer of a pipe
         file = h5py.File(data / DATA, "r")
     except OSError as error:
         raise TrajectoryError(f"{data / DATA}: expected a file of HDF5, got {error}") from error

@@ -117,7 +117,7 @@ def _narrowed(values: Array) -> Array | None:
 
 def _integers(values: Array) -> Array | None:
     """Floats as integers, where that keeps every bit: rewards and returns are often whole, and compress ten times."""
-    for part in (values.reshape(-1)[:TRIED_VALUES], values):  # most columns are told by their first values
+    for part in (values.reshape(-1)[:TRIED_VALUES], values):  # the first values decide for most columns
         with np.errstate(invalid="ignore"):
             integers = part.astype(np.int32)
         if not np.array_equal(integers, part) or (np.signbit(part) != (integers < 0)).any():  # there is a -0.0

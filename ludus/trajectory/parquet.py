@@ -154,7 +154,7 @@ def from_parquet(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -
     """Write a run from what `to_parquet` wrote; how many episodes it has. Needs the extra `parquet`."""
     parquet = _package("pyarrow.parquet")
     try:
-        # Files of Python's: Arrow itself would wait for whoever writes into a pipe.
+        # Files of Python's: Arrow itself would wait for the writer of a pipe.
         with open_foreign_file(Path(folder, STEPS)) as steps, open_foreign_file(Path(folder, EPISODES)) as episodes:
             held: dict[bytes, bytes] = parquet.read_schema(steps).metadata or {}
             data = held.get(HEADER)

@@ -43,7 +43,7 @@ class Ended:
         self.integers = np.zeros((room, len(INTEGERS)), np.int64)
         self.returns: Array = np.zeros((room, *players))
         self.codes = np.zeros((room, 3), np.uint8)
-        """Terminated, truncated, and the number of the outcome where one was told."""
+        """Terminated, truncated, and the number of the outcome where one was given."""
 
     def append(
         self,
@@ -119,7 +119,7 @@ class EpisodeTracker:
         """Rows since its episode began in which a lane was not stepped; None as long as all are."""
 
     def begin(self, row: int, mask: Array | None, ended: Ended) -> None:
-        """Lanes begin with this row; what they were in the midst of is aborted, and told to `ended`."""
+        """Lanes begin with this row; what they were in the midst of is aborted, and goes into `ended`."""
         chosen = np.ones(self.lanes, np.bool_) if mask is None else mask
         self.abort(row, chosen, Outcome.ABORTED, ended)
         self.starts[chosen] = row
@@ -130,7 +130,7 @@ class EpisodeTracker:
             self._leave_out(~mask)
 
     def advance(self, row: int, step: tuple[Array, Array, Array, Info], mask: Array | None, ended: Ended) -> None:
-        """Lanes make the step of this row: reward, terminated, truncated, info. What ends is told to `ended`."""
+        """Lanes make the step of this row: reward, terminated, truncated, info. What ends goes into `ended`."""
         reward, terminated, truncated, info = step
         if reward.shape != self.returns.shape:
             self.returns = np.zeros(reward.shape)
@@ -179,7 +179,7 @@ class EpisodeTracker:
         self.left_out += lanes
 
     def outcomes_of(self, info: Info, lanes: Array) -> Array | list[int] | int:
-        """The outcomes that the last infos told, where any did; 0 for what the flags say."""
+        """The outcomes in the last infos, where there are any; 0 for what the flags say."""
         last = info.get("final_info", info) if self.mode is SAME_STEP else info
         if "outcome" not in last:
             return 0

@@ -200,7 +200,7 @@ class Mailboxes:
         return unpack(data)
 
     def _received(self, number: int, channel: WorkerChannel) -> bytes:
-        """A long message, which was sent before anybody was told of it; others that come first are kept."""
+        """A long message, which was sent before its notice; others that come first are kept."""
         while (channel, number) not in self._early:
             data = channel.receive(0.0)
             if data is None:

@@ -1,6 +1,6 @@
 """Channels: messages of any size between a batch and one worker, over a pair of sockets.
 
-Each message is a file in memory, of which only the descriptor is sent: whoever sends never waits for the reader.
+Each message is a file in memory, of which only the descriptor is sent: the sender never waits for the reader.
 """
 
 import os

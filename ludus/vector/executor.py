@@ -160,7 +160,7 @@ GYMNASIUM = {"sync": "serial", "async": "process", "vector_entry_point": "kernel
 
 
 def executor_of(given: object) -> Executor | None:
-    """The executor that a name or a value means; None is left to whoever asks.
+    """The executor that a name or a value means; None is left to the caller.
 
     >>> executor_of("thread")
     Thread()

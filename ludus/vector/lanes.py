@@ -33,7 +33,7 @@ class LaneVectorEnv(VectorEnv[ObsT_co, ActT]):
     _mode: AutoresetMode
     _begun: Mask
     checks_actions: bool = True
-    """Whether actions are held to their space before any lane moves; False where whoever calls has done so."""
+    """Whether actions are held to their space before any lane moves; False where the caller has done so."""
     _interrupted: bool = False
     """Whether the last call was cut short: which lanes have moved is not known then, until they are reset."""
 

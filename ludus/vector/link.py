@@ -112,7 +112,7 @@ class WorkerLink:
     def _where(self) -> str:
         """Where the worker is or was, if its interpreter can tell: it writes that down when asked, and in a crash.
 
-        Whoever is asked ends when all is written; what is there before may be the half of it.
+        A worker that is asked ends when all is written; what is there before may be the half of it.
         """
         pid = self.process.pid
         if pid is not None and self.process.is_alive():
@@ -143,7 +143,7 @@ class WorkerLink:
         self._open = False
         _links.discard(self)
         self.channel.close()
-        with suppress(IndexError):  # each is closed by whoever takes it: twice, and it would be another's
+        with suppress(IndexError):  # each is closed by the one that takes it: twice, and it would be another's
             while True:
                 os.close(self._files.pop())
 

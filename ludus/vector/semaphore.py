@@ -43,7 +43,7 @@ Processors of that family keep the order of writes, and of reads, by themselves;
 
 
 class Semaphore:
-    """A semaphore at the beginning of `memory`, which has `SEMAPHORE_BYTES`; whoever made the memory says `new`.
+    """A semaphore at the beginning of `memory`, which has `SEMAPHORE_BYTES`; the memory's maker says `new`.
 
     >>> from mmap import mmap
     >>> semaphore = Semaphore(memoryview(mmap(-1, SEMAPHORE_BYTES)), new=True)
@@ -60,7 +60,7 @@ class Semaphore:
             raise OSError(ctypes.get_errno(), f"sem_init: {os.strerror(ctypes.get_errno())}")
 
     def post(self) -> None:
-        """Wake whoever waits, or the next who does."""
+        """Wake the thread that waits, or the next that does."""
         _brief.sem_post(self._address)
 
     def drain(self) -> None:

@@ -2,7 +2,7 @@
 
 Waking a sleeper takes 15 to 40 µs, most of a cheap step. A process that yields instead is there at once, unless others
 want the core: then it comes back when they have had their turn, milliseconds late, where a sleeper would have been let
-in. So whoever was late by yielding sleeps for some time, and for longer each time it happens again.
+in. So a thread that was late by yielding sleeps for some time, and for longer each time it happens again.
 """
 
 from time import monotonic_ns

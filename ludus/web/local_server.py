@@ -53,7 +53,7 @@ def page_route(entry: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 def nobody(url: str) -> None:
-    """Who is told the address where nobody wants to know it."""
+    """What is called with the address where nobody wants to know it."""
     del url
 
 

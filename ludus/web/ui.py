@@ -27,7 +27,7 @@ def built_in() -> list[str]:
 
 
 def show(targets: Sequence[str], *, port: int = 8000, ready: Callable[[str], object] = lambda _: None) -> None:
-    """Serve the targets, or all that is built in, on loopback; `ready` is told the address.
+    """Serve the targets, or all that is built in, on loopback; `ready` is called with the address.
 
     Targets that cannot be made are refused; of what is built in, each page tells what it lacks.
     """

@@ -1,6 +1,6 @@
 """Compression of messages: zstd for large ones, where both sides agreed on it. What would unfold too far is refused.
 
-A message begins with a byte from 0x90 on, a compressed one with zstd's own mark: whoever reads can tell them apart.
+A message begins with a byte from 0x90 on, a compressed one with zstd's own mark: a reader can tell them apart.
 """
 
 from importlib import import_module

@@ -25,7 +25,7 @@ class RequestVerdict(Enum):
 
     RUN = "run"
     WAIT = "wait"
-    """It is under way: its reply goes to whoever is connected then."""
+    """It is under way: its reply goes to the client that is connected then."""
     REPEAT = "repeat"
     REFUSE = "refuse"
 

@@ -73,7 +73,7 @@ def message_of(error: BaseException) -> str:
         return "(its text could not be had)"
 
 
-def read_failure(reply: FailedReply, what: str, where: str, *, sandboxed: bool = False) -> LudusError:
+def read_failure(reply: FailedReply, label: str, where: str, *, sandboxed: bool = False) -> LudusError:
     """The error to raise for a reply: of the class that it names, where that is one of ours, else an EnvError.
 
     `error.infrastructure` says whether the other side failed and not the action: a trainer leaves such an episode out.
@@ -89,11 +89,11 @@ def read_failure(reply: FailedReply, what: str, where: str, *, sandboxed: bool =
     if known is ServerBusy:
         error = ServerBusy(message, retry_delay(reply.retry_after, 1.0))
     elif known is None:
-        error = EnvError(f"{what}: {clean(reply.kind, 100)}: {message}")
+        error = EnvError(f"{label}: {clean(reply.kind, 100)}: {message}")
     else:
         error = known(message)
     if reply.trace:
-        error.add_note(f"Raised {where}, in {what}:\n{clean(reply.trace[-MAX_TRACE_CHARS:], MAX_TRACE_CHARS)}")
+        error.add_note(f"Raised {where}, in {label}:\n{clean(reply.trace[-MAX_TRACE_CHARS:], MAX_TRACE_CHARS)}")
     lost: Any = isinstance(error, SessionLost)
     setattr(error, "infrastructure", reply.infrastructure or lost)  # noqa: B010  (errors of any class carry it)
     return error

@@ -123,7 +123,7 @@ def _array_codec(space: Any, name: str) -> tuple[Read, Read, Read, Read]:
 def _inside(space: Any) -> Callable[[Any], bool]:
     """Whether an array of the space's shape and dtype is in it: no slower than it must be.
 
-    Comparing writes into masks that are kept, and a mask of ones is told by its bytes: a third of `Box.contains`.
+    Comparing writes into masks that are kept, and a mask of ones is seen by its bytes: a third of `Box.contains`.
     """
     if not isinstance(space, Box):
         return space.contains

@@ -68,7 +68,7 @@ class AtariLanes:
         return np.stack([self.owner.shown(screen) for screen in screens])
 
     def _lives(self, info: Info) -> Array:
-        """The lives of all lanes; of those that told nothing, what is known of them."""
+        """The lives of all lanes; of those whose info has none, what is known of them."""
         lives = np.asarray(self.owner.lives)
         if "lives" in info:
             reported: Array = np.asarray(info["lives"])

@@ -64,7 +64,7 @@ def _imported(name: str) -> ModuleType:
 
 
 def array_conversion(value: object, xp: ArrayLibrary, device: object = None, *, numbers: bool = True) -> Any:
-    """`value` with every array in it, and every number unless told otherwise, as an array of `xp`.
+    """`value` with every array in it, and, with `numbers`, every number, as an array of `xp`.
 
     Looks into dictionaries, tuples, named tuples and lists. What no array library holds stays what it is: None, text,
     objects, and arrays of them, whose elements are converted one by one.

@@ -110,7 +110,7 @@ class PlayAgainst(Steered[ObsT, ActT, ObsT, ActT]):
         return gained
 
     def _info(self, before: Info, after: Info, moved: Mask) -> Info:
-        """What the lanes told: those that moved again what they told last, and what they told of a game's end."""
+        """The lanes' infos: the last of those that moved again, and what there is of a game's end."""
         ends = {key: one for key, one in before.items() if key.removeprefix("_") in FINAL}
         rest = {key: one for key, one in before.items() if key not in ends}
         return joined(joined(info_of(rest, ~moved), ends), after)

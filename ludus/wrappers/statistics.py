@@ -1,4 +1,4 @@
-"""Episode statistics: return, length and time, told when an episode ends."""
+"""Episode statistics: return, length and time, reported when an episode ends."""
 
 import time
 from collections import deque

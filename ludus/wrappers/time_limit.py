@@ -23,7 +23,7 @@ class TimeLimit(Cutting[ObsT, ActT, ObsT, ActT]):
     >>> env.step(0).truncated, env.step(0).truncated
     (False, True)
 
-    Where the task has not ended by itself and nothing else is told, `info["outcome"]` says that it was the limit.
+    Where the task has not ended by itself and there is no other outcome, `info["outcome"]` says that it was the limit.
     """
 
     lane_fields = ("_begun_at",)
@@ -90,7 +90,7 @@ class TimeLimit(Cutting[ObsT, ActT, ObsT, ActT]):
         return self.cut(step, cut) if cut.any() else step
 
     def _with_outcome(self, info: Info, late: Mask, cut: Mask) -> Info:
-        """The infos with this outcome; of lanes that have begun anew below, in what is told of their last episode."""
+        """The infos with this outcome; of lanes that have begun anew below, in the info of their last episode."""
         if self._mode is not SAME_STEP or "final_info" not in info:
             return add_outcome(info, Outcome.TIME_LIMIT, late)
         final = add_outcome(info["final_info"], Outcome.TIME_LIMIT, late & ~cut)

@@ -43,7 +43,7 @@ MAX_MORE = 64
 
 
 class Decoded:
-    """An observation that was read from the text itself; whoever asks again has another, read anew."""
+    """An observation that was read from the text itself; a second read gives another, read anew."""
 
     __slots__ = ("_again", "_value", "more")
 

@@ -149,7 +149,7 @@ class OpenEnvCodec(EnvCodec):
         except (CodecError, InvalidValue) as error:
             filled = without_nulls(data, self._observed)
             if filled is not data:
-                with suppress(CodecError, InvalidValue):  # what else is wrong with it is told of what came
+                with suppress(CodecError, InvalidValue):  # what else is wrong with it is said of what came
                     return with_nan(self.observation_space.read(filled, "observation"), data, filled)
             if self._open_fields(filled):
                 return self.read_observation(data)

@@ -46,7 +46,7 @@ class Params(NamedTuple):
 
 
 class Info(NamedTuple):
-    """What is told beside the observation."""
+    """What `info` has beside the observation."""
 
     prob: float
 

@@ -65,7 +65,7 @@ class Params(NamedTuple):
 
 
 class Info(NamedTuple):
-    """What is told beside the observation."""
+    """What `info` has beside the observation."""
 
     prob: float
     action_mask: NDArray[np.int8]

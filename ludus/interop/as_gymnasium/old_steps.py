@@ -9,7 +9,7 @@ __all__ = ["convert_to_done_step_api", "convert_to_terminated_truncated_step_api
 
 def convert_to_terminated_truncated_step_api(step_returns: tuple[Any, ...], is_vector_env: bool = False) -> Any:
     """Five values, from four or five."""
-    del is_vector_env  # told by the values
+    del is_vector_env  # the values show it
     return from_done_step(step_returns)
 
 

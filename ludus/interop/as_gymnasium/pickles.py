@@ -33,7 +33,7 @@ class EzPickle:
 
 
 class RecordConstructorArgs:
-    """Keeps the arguments it is told of first; Ludus's wrappers remember theirs without it.
+    """Keeps the arguments that it gets first; Ludus's wrappers remember theirs without it.
 
     >>> RecordConstructorArgs(size=3)._saved_kwargs
     {'size': 3}

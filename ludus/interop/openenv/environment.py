@@ -155,7 +155,7 @@ class FromOpenEnv(Env[Any, Any]):
         """
         read = instance_of(self.models.action, data)
         form = self.action_space.encode(read, binary=False)
-        with suppress(CodecError, InvalidValue):  # which whoever reads the form meets again, and tells
+        with suppress(CodecError, InvalidValue):  # reading the form raises them again
             self._reread = (self.action_space.decode(form), read)
         return form
 
@@ -222,7 +222,7 @@ def _plain(observation: Any, fields: Mapping[str, Space[Any]]) -> Any:
         try:
             plain = msgspec.json.decode(msgspec.json.encode(value))
         except (TypeError, ValueError):
-            continue  # whoever checks it tells what is wrong with it
+            continue  # the check says what is wrong with it
         if plain != value:
             observation = _with(observation, name, plain)
     return observation

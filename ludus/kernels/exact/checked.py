@@ -401,7 +401,7 @@ class RuleLower(Lower):
         builder.store(builder.or_(builder.load(mask), bit), mask)
 
     def lower_dynamic_raise(self, inst: statements.DynamicRaise) -> None:
-        """An exception that tells numbers, each as a word; what they are is told after them, to whoever raises it."""
+        """An exception that tells numbers, each as a word; what they are stands after them, for who raises it."""
         args: list[object] = []
         kinds: list[NumbaType | None] = []
         codes = ""

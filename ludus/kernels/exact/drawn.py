@@ -1,4 +1,4 @@
-"""Draws that fail: what a stream's methods raise, told with the line of the rule that draws."""
+"""Draws that fail: what a stream's methods raise, with the line of the rule that draws."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def drawn_by(function: object) -> str | None:
 
 
 def message_of(name: str, kinds: tuple[object, ...]) -> str:
-    """What is told of a draw with arguments of these types that is a ValueError.
+    """The message of a draw with arguments of these types that is a ValueError.
 
     >>> message_of("integers", (types.int64, types.int64))
     'rng.integers: expected low < high, got low >= high'

@@ -1,4 +1,4 @@
-"""Faults: an error inside compiled rules, told with the lane, the step and the line it came from."""
+"""Faults: an error inside compiled rules, with the lane, the step and the line it came from."""
 
 import struct
 from collections.abc import Iterator

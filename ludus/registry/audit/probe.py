@@ -47,7 +47,7 @@ def probe(specs: Sequence[EnvSpec], backend: str) -> list[ProbeRun]:
     seen = [_Seen() for _ in written]
     for line in done.stdout.splitlines() if done is not None else ():
         _take(line, seen)
-    # A limit that another run has hit takes nothing from what was told before its end, or after it.
+    # A limit that another run has hit takes nothing from what was reported before its end, or after it.
     whole = done is not None and not done.dropped
     runs = {spec.id: one.run(spec, whole) for (spec, _), one in zip(written, seen, strict=True)}
     return [runs.get(spec.id) or unrun(spec, "its spec names code that has no name") for spec in specs]
@@ -67,7 +67,7 @@ def _entry_points(spec: EnvSpec) -> list[str]:
 
 
 class _Seen:
-    """What was told of one environment."""
+    """What was reported of one environment."""
 
     def __init__(self) -> None:
         self.uses: dict[str, set[str]] = {"network": set(), "files": set(), "subprocesses": set(), "native": set()}

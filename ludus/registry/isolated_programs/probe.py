@@ -153,7 +153,7 @@ class ActivityLog:
         """A file is opened, by `open` or by `os.open`."""
         writes = any(char in mode for char in "wax+") if isinstance(mode, str) else bool(flags & WRITING)
         if isinstance(path, str | bytes) and not os.path.isabs(path) and _is_of_a_sandbox(inspect.currentframe()):
-            return  # in a folder that it has open, of which nothing is told here
+            return  # in a folder that it has open, of which nothing is known here
         self.path("write" if writes else "read", path)
 
     def path(self, kind: str, path: FilePath | int | None, folder: int = -1) -> None:

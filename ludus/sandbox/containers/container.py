@@ -77,7 +77,7 @@ class ControlSocket:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Close the socket and remove its folder; whoever came through stays connected."""
+        """Close the socket and remove its folder; connections that were made stay."""
         self._listener.close()
         shutil.rmtree(self._private, ignore_errors=True)
 

@@ -14,10 +14,10 @@ FILES = {"memory": "memory.max", "pids": "pids.max", "cpu": "cpu.stat", "io": "i
 
 
 class Group(Cgroup):
-    """A group that is not ours to make or to remove. What it told last is kept, for it goes with its container.
+    """A group that is not ours to make or to remove. Its last figures are kept, for it goes with its container.
 
     Only a group that carries the container's id is believed: where an engine makes none (podman without root, on
-    cgroups of version 1) a process is in the group of whoever started it, whose numbers say nothing about it.
+    cgroups of version 1) a process is in the group of its parent, whose numbers say nothing about it.
     `overhead` of the container's processes are ours; `tasks`: whether its processes are the host's.
     """
 

@@ -69,7 +69,7 @@ def main(folder: str) -> None:
 
 
 def wake(signum: int, frame: "FrameType | None") -> None:
-    """Nothing: a signal that has a handler is told to the descriptor that is waited for; an ignored one is not."""
+    """Nothing: a signal that has a handler wakes the descriptor that is waited for; an ignored one is not."""
 
 
 def limit(path: str) -> None:
@@ -112,7 +112,7 @@ def receive(control: socket.socket) -> "tuple[HandedStartCommand, list[int]]":
 
 
 def become(work: "HandedStartCommand", descriptors: "list[int]", failure: int) -> NoReturn:
-    """Turn into the work; what stands in the way is told to the first process."""
+    """Turn into the work; what stands in the way is reported to the first process."""
     try:
         os.setsid()
         first_to_go()

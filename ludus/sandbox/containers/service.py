@@ -20,7 +20,7 @@ __all__ = ["PodmanService", "most_files", "most_processes", "shared_service"]
 START_TIMEOUT_S = 20.0
 POLL_INTERVAL_S = 0.01
 SUPERVISE = '"$@" & exec >&-; read -r _; kill "$!"; wait'
-"""A shell that waits for the end of its input, which comes with the end of whoever holds the other end."""
+"""A shell that waits for the end of its input, which comes when the process that holds the other end ends."""
 CONFIGURATION = """[containers]
 base_hosts_file = "none"
 no_hosts = true

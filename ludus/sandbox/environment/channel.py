@@ -149,7 +149,7 @@ class MessageChannel(Generic[MessageT_co]):
         self.link.setsockopt(socket.SOL_SOCKET, option, TIMEVAL.pack(*divmod(micros, 1_000_000)))
 
     def hang_up(self) -> None:
-        """End both ways, from whichever thread: whoever waits for the other side hears that it is gone."""
+        """End both ways, from whichever thread: a call that waits for the other side hears that it is gone."""
         with self._closing, suppress(OSError):  # the other side was faster
             if self.link.fileno() >= 0:
                 self.link.shutdown(socket.SHUT_RDWR)

@@ -43,7 +43,7 @@ class EnvProcess(ABC):
         """Kill it where it is still there (at once where a `limit` was passed), and tell how it ended."""
 
     def kill(self) -> None:
-        """End it, from whichever thread: whoever waits for its answer is told of its end, and sees to the rest."""
+        """End it, from whichever thread: the call that waits for its answer hears of its end, and sees to the rest."""
         self.channel.hang_up()
 
     @abstractmethod

@@ -145,14 +145,14 @@ class ForkServer:
         raise ChannelError(f"channel: expected a {kind.__name__}, got a {type(reply).__name__}")
 
     def end(self, zygote: SpawnedEnvProcess, number: int, seconds: float | None) -> int | None:
-        """Have a child of a server killed, unless it ends within so many seconds; its code, where that can be told."""
+        """Have a child of a server killed, unless it ends within so many seconds; its code, where it is known."""
         try:
             with self._lock:
                 if zygote is not self._zygote or self._closed:
                     return None
                 return self._ask(EndRequest(number, seconds), EndReply).code
         except (ChannelClosed, DeadlinePassed, SandboxError, EnvError):
-            zygote.close()  # whoever does not answer, or cannot do it, is killed, and its children with it
+            zygote.close()  # one that does not answer, or cannot do it, is killed, and its children with it
             return None
 
     @property

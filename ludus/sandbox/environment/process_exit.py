@@ -41,7 +41,7 @@ class ProcessExit(msgspec.Struct, frozen=True, kw_only=True):
 def process_exit(
     limit: str | None, code: int | None, usage: Usage, output: str = "", reason: str | None = None
 ) -> ProcessExit:
-    """An ending told from what is known of it."""
+    """An ending, made from what is known of it."""
     limit = limit or usage.limit or ("memory" if usage.oom else None)
     name = _signal_name(code)
     return ProcessExit(

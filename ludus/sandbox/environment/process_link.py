@@ -156,7 +156,7 @@ class ProcessLink:
             self._finish(self.env_process.end("channel"))
 
     def interrupt(self) -> None:
-        """Kill the process, from whichever thread: whoever waits for its answer is told of its end."""
+        """Kill the process, from whichever thread: a call that waits for its answer ends with it."""
         env_process = self.env_process
         if env_process is not None:
             env_process.kill()
@@ -195,7 +195,7 @@ class ProcessLink:
             seconds, progress = self._step_seconds, current_progress()
         else:
             seconds = self._seconds.get(request_type, self.deadlines.other)
-            if request_type is ResetRequest:  # now and then, so that the end of what it wrote is there to be told
+            if request_type is ResetRequest:  # now and then, so that the end of what it wrote can be reported
                 env_process.drain()
         try:
             if progress is None or not isinstance(request, StepRequest):
@@ -224,7 +224,7 @@ class ProcessLink:
         try:
             env_process.channel.post(request, self._seconds.get(type(request), self.deadlines.other))
         except (ChannelClosed, DeadlinePassed) as gone:
-            self._gone = gone  # told when the reply is collected
+            self._gone = gone  # raised when the reply is collected
         except CodecError:
             raise
         except BaseException:

@@ -102,7 +102,7 @@ class SessionChannel:
             return True
 
     def close(self) -> None:
-        """Close this end; whoever uses it in another thread is told first, since its number may be another's then."""
+        """Close this end; a thread that uses it hears of it first, since its number may be another's then."""
         with contextlib.suppress(OSError):  # it was closed before, or the other side was faster
             self.socket.shutdown(socket.SHUT_RDWR)
         with self._sending, self._receiving:

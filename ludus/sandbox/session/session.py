@@ -2,9 +2,9 @@
 
 Two designs were weighed. A real shell kept alive and driven through descriptors is what a terminal does, but whatever
 harms it (a loop of builtins that must be stopped, `exit`, `exec`, `set -e`, a closed descriptor) ends the session, and
-where one command's output ends can only be told by something that is written into it. Here an agent of ours lives
+where one command's output ends can only be seen by something that is written into it. Here an agent of ours lives
 inside, and each command gets a shell of its own, which begins with what the one before left: folder, variables,
-functions, aliases, options, the last exit code. Its end is told by the kernel, its state through a descriptor of its
+functions, aliases, options, the last exit code. The kernel reports its end, its state through a descriptor of its
 own, its output through pipes that carry nothing else; to stop it is to kill a tree of processes, and the state is data
 that this side keeps, so it outlives even the agent. What that costs: traps, open descriptors and `wait` for processes
 of earlier commands do not cross from one command to the next.
@@ -46,7 +46,7 @@ A = TypeVar("A", bound=AgentReply)
 GRACE_S = 1.0
 """Seconds between the interrupt at a timeout and the kill: programs flush what they have buffered."""
 TIMEOUT_MARGIN_S = 14.0
-"""Seconds beyond its timeout and its grace in which the end of a command must be told."""
+"""Seconds beyond its timeout and its grace in which the end of a command must be reported."""
 MAX_NAMES = 2000
 MAX_FILE_BYTES = 1 << 30
 MAX_WRITE_BYTES = 1 << 20

@@ -2,7 +2,7 @@
 
 Contents are copies, or clones where the file system can share blocks; never hard links, through which a write to the
 workspace would change what was. Everything is written under a temporary name and then renamed, so nothing half written
-is ever seen, whoever else works on the same store.
+is ever seen, however many work on the same store.
 """
 
 import fcntl

@@ -53,7 +53,7 @@ class LocalServer:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(seconds)
 
     def __call__(self, token: str = "") -> "LocalConnection":
-        """A connection, by whoever has the token; AccessDenied where the server knows no such token."""
+        """A connection, by a client that has the token; AccessDenied where the server knows no such token."""
         access = self.server.access
         return self.connect(OWNER if access.open else access.principal(token))
 

@@ -1,4 +1,4 @@
-"""`TaskAgent`: who acts in a task: it is told what is asked, and gives a call for each observation."""
+"""`TaskAgent`: who acts in a task: it gets the task's text, and gives a call for each observation."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol

@@ -95,7 +95,7 @@ def run_jobs(
     backend: str | Backend | None = None,
     watch: RunWatch | None = None,
 ) -> list[RunResult]:
-    """Make the runs, `workers` at once; their results in the order of the jobs. `watch` is told, one call at a time.
+    """Make the runs, `workers` at once; their results in the order of the jobs. `watch` is called one at a time.
 
     What `watch` raises ends all of it: runs under way are left as they are, to be taken up again.
     """
@@ -157,7 +157,7 @@ def _made(job: PlannedRun, make_agent: MakeAgent, backend: str | Backend | None,
 
 
 class _WatcherFailed(BaseException):
-    """Who is told of runs raised, and no run did: those under way end at their next step, and none begins."""
+    """The watcher raised, and no run did: those under way end at their next step, and none begins."""
 
 
 class _AgentGuard:

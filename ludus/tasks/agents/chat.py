@@ -1,7 +1,7 @@
 """What an OpenAI-compatible endpoint answers, whole or streamed, as one value; ValueError for what is no answer.
 
 Servers differ in what they leave out, and in what they write instead: content in parts, arguments as an object, no id.
-What can be meant is taken; of the rest the reason is told, never a traceback.
+What can be meant is taken; of the rest the reason is given, never a traceback.
 """
 
 import json

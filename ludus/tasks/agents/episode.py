@@ -60,7 +60,7 @@ def play_episode(
 ) -> TaskEpisode:
     """Play to the end; `watch` sees every call with the step that came of it. A Recorder gets the agent's events.
 
-    `start` is the beginning of the same seed's episode, for whoever plays it many times: it is restored, and its data
+    `start` is the beginning of the same seed's episode, to play it many times: it is restored, and its data
     are not made again.
     """
     if start is None:
@@ -76,7 +76,7 @@ def play_episode(
 
 
 def resume_episode(env: TaskEnv, agent: TaskAgent, *, watch: Watch | None = None) -> TaskEpisode:
-    """Take up the episode of the environment's folder: the agent is told what happened, and goes on."""
+    """Take up the episode of the environment's folder: the agent learns what happened, and goes on."""
     first, *steps = env.resume()
     agent.begin(first.observation.result, Calls(env.tools))
     episode, observation = TaskEpisode(agent=agent.name, seed=first.seed), first.observation
@@ -89,7 +89,7 @@ def resume_episode(env: TaskEnv, agent: TaskAgent, *, watch: Watch | None = None
 
 
 def ended_episode(entries: Sequence[JournalEntry], agent: str) -> TaskEpisode:
-    """An episode that its journal has to the end, as `play_episode` told it."""
+    """An episode that its journal has to the end, as `play_episode` gave it."""
     first, *_, last = entries
     return TaskEpisode(
         agent=agent,

@@ -31,7 +31,7 @@ __all__ = ["AgentLog", "step_events", "task_metadata"]
 
 NAME = "agent.jsonl"
 MAX_DIFFS = 50
-"""Files of one step whose changes are told."""
+"""Files of one step whose changes are recorded."""
 
 
 def step_events(spec: TaskSpec, entry: JournalEntry, changes: Sequence[Change] = ()) -> list[EventValue]:

@@ -48,7 +48,7 @@ def replay_agent(folder: Path) -> ScriptedTaskAgent:
 def replay_run(task: Task, folder: Path, *, backend: str | Backend | None = None) -> list[Divergence]:
     """Do the calls of a run again, in a new workspace; everything that differs, step by step. Empty: the same run.
 
-    What a tool told of the clock is a measurement, and no difference.
+    What a tool says of the clock is a measurement, and no difference.
     """
     first, *steps = Journal(folder).read()
     found: list[Divergence] = []

@@ -56,7 +56,7 @@ ROOT = {root!r}
 
 
 def grade(case: Case) -> dict[str, float]:
-    """The share of tests that pass; what fails first is told, without the test's own words."""
+    """The share of tests that pass; what fails first is named, without the test's own words."""
     here, passed, failed = Path(__file__).parent, 0, []
     with tempfile.TemporaryDirectory() as base:
         for folder in (here / "given", case.submission):

@@ -42,7 +42,7 @@ from ludus.tasks.inside.case import Case, Rejected
 
 
 def grade(case: Case) -> dict[str, float]:
-    """Score the submission; what the script says on its way is told where it fails."""
+    """Score the submission; what the script prints is reported where it fails."""
     case.read_text("submission.csv")
     with tempfile.TemporaryDirectory() as base:
         here = os.path.dirname(__file__)

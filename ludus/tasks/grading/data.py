@@ -1,4 +1,4 @@
-"""The data of an episode: written by the task's generator in a sandbox, from a seed, and told by a checksum."""
+"""The data of an episode: written by the task's generator in a sandbox, from a seed, and identified by a checksum."""
 
 import hashlib
 import os

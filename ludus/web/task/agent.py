@@ -22,7 +22,7 @@ __all__ = ["BrowserAgent"]
 class BrowserAgent:
     """Asks a person at `url`, an address of this machine that nobody can guess; each call is a step of the run.
 
-    `watch` is to be told of each step, as `run_task` does: the page then shows rewards, budgets and the score.
+    `watch` is to be called with each step, as `run_task` does: the page then shows rewards, budgets and the score.
 
     >>> from ludus.tasks import find_task
     >>> with BrowserAgent(find_task("sat_heuristic").spec) as agent:

@@ -19,7 +19,7 @@ __all__ = ["compare"]
 MAX_ALIGNED = 4_000
 """Steps up to which episodes are aligned by their actions: that takes time by the square of them."""
 MAX_DIFFERING = 5_000
-"""Steps that differ, as they are told to a page."""
+"""Steps that differ, as a page lists them."""
 
 COMPARED_KINDS = ("message", "reasoning", "tool_call", "tool_result", "file_diff", "limit", "failure")
 """Of events; what was used and how it was scored may differ in runs that are the same."""

@@ -68,7 +68,7 @@ def _infos(episode: RecordedEpisode) -> list[dict[str, object]]:
     for key in episode.run.header.info:
         try:
             column = np.asarray(episode.info(key))
-        except LudusError:  # named, and never told
+        except LudusError:  # named, and never recorded
             continue
         if column.ndim == 1 and column.dtype.kind in "biuf":
             found.append(curve(str(plain(key)), column[1:]))

@@ -19,7 +19,7 @@ from ludus.web.view.viewer import Viewer, as_json
 __all__ = ["Written", "write_document"]
 
 LIMIT_BYTES = 32 << 20
-"""How large a document may get, unless it is told."""
+"""How large a document may get, unless a limit is given."""
 MAX_ROWS = 20_000
 """Rows of a run's table that go into a document."""
 MAX_CHOSEN = 20

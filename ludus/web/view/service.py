@@ -74,7 +74,7 @@ def show_runs(files: Files, *, block: Literal[True] = ..., **options: Unpack["Sh
 def show_runs(files: Files, *, block: bool = True, **options: Unpack["ShowOptions"]) -> RunningServer | None:
     """Show runs until SIGINT or SIGTERM; with `block=False` at once, with a handle whose `url` a browser opens.
 
-    Options: `port` (0: any that is free), `trust` and `isolation` as for `Viewer`, `ready`, which is told the address.
+    Options: `port` (0: any that is free), `trust` and `isolation` as for `Viewer`, `ready`, called with the address.
 
     >>> import ludus, tempfile
     >>> from ludus.trajectory import Recorder

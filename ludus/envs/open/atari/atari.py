@@ -19,7 +19,7 @@ __all__ = ["Atari", "AtariAction", "AtariObservation", "AtariState"]
 
 OBS_TYPES = ("rgb", "grayscale", "ram")
 ANY = ("pong", "rgb")
-"""What OpenEnv's clients send unless they are told otherwise: it asks for nothing."""
+"""What OpenEnv's clients send unless they are set otherwise: it asks for nothing."""
 
 
 @dataclass

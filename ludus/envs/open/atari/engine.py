@@ -40,7 +40,7 @@ class AtariModule(Protocol):
 
 @cache
 def engine() -> AtariModule:
-    """The module `ale_py`, told to print errors alone; raises MissingExtra with what to type."""
+    """The module `ale_py`, set to print errors alone; raises MissingExtra with what to type."""
     try:
         import ale_py  # lazily: who plays something else may not have it
     except ImportError as error:

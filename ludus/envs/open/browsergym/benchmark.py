@@ -29,7 +29,7 @@ class PageEpisode(ABC):
     name: str
     """With its benchmark: `miniwob.click-test`."""
     probe: ClassVar[str] = "null"
-    """An expression of the page whose value `judge` is told."""
+    """An expression of the page whose value `judge` gets."""
     goal: str = ""
 
     @abstractmethod

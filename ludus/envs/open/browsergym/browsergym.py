@@ -182,7 +182,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         return observation, {"task": episode.name, "goal": episode.goal}
 
     def step(self, action: BrowserGymAction) -> Step[BrowserGymObservation]:
-        """Do what the action says; what cannot be done is told in the observation, and the episode goes on."""
+        """Do what the action says; what cannot be done is reported in the observation, and the episode goes on."""
         if self.state is None or self._choice is None or self._over:
             got = "an episode that has ended" if self._over else "no episode under way"
             raise ResetNeeded(f"step: expected reset() first, got {got}")

@@ -30,7 +30,7 @@ SHELL = "HeadlessChrome/"
 """What the shell calls itself, and the whole browser, with windows or without, does not."""
 START_SECONDS = 60.0
 LINGER_SECONDS = 20.0
-"""A browser that nobody uses is kept so long for whoever comes next."""
+"""A browser that nobody uses is kept so long for the next user."""
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -95,7 +95,7 @@ def program() -> str:
 
 
 class Chromium:
-    """A browser under way. Contexts are made by whoever uses it."""
+    """A browser under way. Contexts are made by its users."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -104,9 +104,9 @@ class Chromium:
         self._attached: dict[str, str] = {}
         self._arrivals = threading.Condition()
         self.openers: dict[str, Callable[[str, str], None]] = {}
-        """Who is told of a page that a page opened, by browser context."""
+        """What is called for a page that a page opened, by browser context."""
         self.closers: dict[str, Callable[[str], None]] = {}
-        """Who is told of a page that is gone."""
+        """What is called for a page that is gone."""
         self.tools.subscribe("", self._on_event)
         try:
             self.version = str(self.tools.call("Browser.getVersion", seconds=START_SECONDS)["product"])

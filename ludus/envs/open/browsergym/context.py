@@ -190,7 +190,7 @@ class Context:
         with suppress(ChannelError):
             self.tools.post("Target.disposeBrowserContext", {"browserContextId": self.id})
 
-    # --- told by the reading thread ---
+    # --- from the reading thread ---
 
     def expect(self) -> None:
         """A page said that it opens another."""
@@ -266,7 +266,7 @@ class Spares:
     def prepare(self, browser: Chromium, start: Start, *, bare: bool = False) -> threading.Thread | None:
         """Have one made in the background, unless one is there or for nobody yet; `bare`: without libraries.
 
-        Who makes it, for whoever has nothing better to do than to wait.
+        Who makes it, for a caller with nothing better to do than to wait.
         """
         with self._changed:
             there = sum(one.browser is browser for one in self._ready.get(start, []))
@@ -280,7 +280,7 @@ class Spares:
     def _make(self, browser: Chromium, start: Start, *, bare: bool) -> None:
         made: list[Context] = []
         begun = time.monotonic()
-        with suppress(ProtocolError, ChannelError, PageError):  # whoever needs one makes it, and hears why it fails
+        with suppress(ProtocolError, ChannelError, PageError):  # the next use makes it, and hears why it fails
             made.append(Context(browser, start))
             self.seconds = time.monotonic() - begun
             if not bare:

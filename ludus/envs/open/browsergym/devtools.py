@@ -1,4 +1,4 @@
-"""`DevTools`: Chromium's own protocol over one pipe. Calls wait for their answer, events go to whoever subscribed."""
+"""`DevTools`: Chromium's own protocol over one pipe. Calls wait for their answer, events go to subscribers."""
 
 import socket
 import threading
@@ -53,7 +53,7 @@ class Reply:
 
 
 class DevTools:
-    """One connection to a browser. Any thread may call; events are told by the reading thread, one after the other."""
+    """One connection to a browser. Any thread may call; events come from the reading thread, one after the other."""
 
     def __init__(self, channel: socket.socket, patience: Patience) -> None:
         self._channel, self.patience = channel, patience

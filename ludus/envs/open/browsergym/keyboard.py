@@ -1,4 +1,4 @@
-"""Keys: what the browser is told when one is pressed."""
+"""Keys: what the browser gets when one is pressed."""
 
 from ludus.envs.open.browsergym.tab import PageError
 from ludus.errors import did_you_mean, shorten

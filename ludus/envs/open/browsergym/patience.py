@@ -22,13 +22,13 @@ NANOSECONDS = 1e9
 
 
 class Patience:
-    """Of whoever waits for the browser whose first process is `pid`."""
+    """Of a caller that waits for the browser whose first process is `pid`."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
 
     def wait(self, wait: Callable[[float], bool], seconds: float) -> bool:
-        """Whether `wait`, which is told for how long it may, has got what it waits for: at once, or after more time."""
+        """Whether `wait`, which gets how long it may take, has got what it waits for: at once, or after more time."""
         if wait(seconds):
             return True
         between, before = seconds / LOOKS, self._look()

@@ -91,7 +91,7 @@ class Tab:
         self._changes = threading.Condition()
         self._loading = False
         self._awaited: str | None = None
-        """The document whose loading is waited for; what is told of the one before it is late, and no answer."""
+        """The document whose loading is waited for; events of the one before it are late, and no answer."""
         self._committed = self._finished = ""
         self._frame = target
         self._frames_loading: set[str] = set()
@@ -224,7 +224,7 @@ class Tab:
         self.tools.unsubscribe(self.session)
         self._end("it was closed")
 
-    # --- events, told by the reading thread ---
+    # --- events, from the reading thread ---
 
     def _on_event(self, method: str, params: Event) -> None:
         if method == "Fetch.requestPaused":

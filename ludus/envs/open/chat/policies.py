@@ -12,7 +12,7 @@ ACTS = ("ACT refuse", "ACT book time=19:00; people=4", "ACT fix cause=line", "AC
 
 
 def oracle(env: Chat, observation: ChatObservation, rng: np.random.Generator) -> ChatAction:
-    """Ask for what was not told yet; then the act that the user wants."""
+    """Ask for what is not known yet; then the act that the user wants."""
     del observation, rng
     user: User = env.get_wrapper_attr("_user")
     for name, slot in user.scenario.slots.items():

@@ -25,7 +25,7 @@ __all__ = ["ChatTemplate", "folder_template"]
 WORD = "LudusContent{}End"
 """In place of what a message says; none of it is white space, which templates strip."""
 DAY = date(2025, 1, 1)
-"""What templates that ask are told is today: one seed is one history on any day."""
+"""What templates that ask get as today: one seed is one history on any day."""
 
 
 class ChatTemplate:
@@ -96,7 +96,7 @@ MARKS = ("bos_token", "eos_token")
 
 
 def _mark(value: object) -> str:
-    """A mark, which may be told with how it is to be matched."""
+    """A mark, which may come with how it is to be matched."""
     return str(value["content"] if is_dict(value) else value)
 
 

@@ -98,7 +98,7 @@ class Coding(Drawn, Env[CodeObservation, CodeAction]):
                 f"{did_you_mean(interpreter, get_args(InterpreterKind))}"
             )
         if interpreter == "smolagents":
-            smolagents_folder()  # where it is missing, that is told at once
+            smolagents_folder()  # where it is missing, that is an error at once
         self.interpreter: InterpreterKind = interpreter
         if difficulty not in get_args(Difficulty):
             raise InvalidArgument(

@@ -64,7 +64,7 @@ class Params(NamedTuple):
 
 
 class Info(NamedTuple):
-    """What is told beside rewards."""
+    """What `info` has beside rewards."""
 
     outcome: int
     """For the first player: the code of an `Outcome`, a draw being no success; 0 while the game goes on."""
@@ -199,7 +199,7 @@ def best_column(own: int, other: int, depth: int, rng: np.random.Generator) -> i
         stone = drop(filled, column)
         if has_four(own | stone):
             return column
-        # One less than the best so far: what equals it is then told exactly, and can be drawn.
+        # One less than the best so far: what equals it is then exact, and can be drawn.
         score = -search(other, own | stone, depth - 1, -WIN_SCORE, WIN_SCORE if best == -WIN_SCORE else 1 - best)
         if score > best:
             best, chosen, equals = score, column, 1

@@ -73,7 +73,7 @@ class State(NamedTuple):
 
 
 class Info(NamedTuple):
-    """What is told beside rewards."""
+    """What `info` has beside rewards."""
 
     outcome: int
     """Success is more than at the beginning, and more than an equal part of every stock had been worth."""

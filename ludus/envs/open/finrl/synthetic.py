@@ -33,7 +33,7 @@ FACTOR_VARIANCE, LEVERAGE = 3, 4
 
 
 class Market(NamedTuple):
-    """What a day of a market leaves for the next; none of it is told. Few arrays: a lane hands each of them over."""
+    """What a day of a market leaves for the next; none of it is shown. Few arrays: a lane hands each of them over."""
 
     each: Numbers
     """Stock by stock, thirteen numbers."""

@@ -46,7 +46,7 @@ class Forge(ABC):
         if where.scheme != "http" or where.netloc != HOST or request.method not in ("GET", "POST", "HEAD"):
             return ForgeResponse(403, {"Content-Type": "text/plain"}, b"there is no network but the forge\n")
         path = where.path + (f"?{where.query}" if where.query else "")
-        if GIT_PATH.fullmatch(path) is None:  # the agent speaks with the rights of whoever gave user and password
+        if GIT_PATH.fullmatch(path) is None:  # the agent speaks with the rights of the user and password
             return ForgeResponse(404, {"Content-Type": "text/plain"}, b"there is nothing here but repositories\n")
         headers = {name: value for name, value in request.headers.items() if name in PASSED}
         return self.answer(request.method, path, headers, body)

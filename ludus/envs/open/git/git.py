@@ -106,7 +106,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
         return observation, {"task": self.state.task, "prompt": prompt}
 
     def step(self, action: GitAction) -> Step[GitObservation]:
-        """Take an action; what cannot be understood is told in `error`, and the episode goes on."""
+        """Take an action; what cannot be understood is reported in `error`, and the episode goes on."""
         if self.state is None or self._over:
             got = "an episode that has ended" if self._over else "no episode under way"
             raise ResetNeeded(f"step: expected reset() first, got {got}")

@@ -81,7 +81,7 @@ class Channel:
 
 
 def taken(number: int, size: int) -> bytes:
-    """So many bytes of a descriptor; whoever closed it ends this process."""
+    """So many bytes of a descriptor; once it is closed this process ends."""
     data = bytearray()
     while len(data) < size:
         piece = os.read(number, min(1 << 18, size - len(data)))

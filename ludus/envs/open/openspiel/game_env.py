@@ -32,7 +32,7 @@ ILLEGAL = -1.0
 class GameEnv(Drawn, Env[ObsT, ActT]):
     """A game of OpenSpiel: episodes, rewards, facts and pictures; subclasses say what a seat sees."""
 
-    # A game may be won by luck: whoever moves at all wins some of them.
+    # A game may be won by luck: any agent wins some of them.
     metadata = Drawn.metadata | {"render_fps": 2, "trivial_success": ["garbage", "nop", "random"]}
     snapshot_shared: ClassVar[tuple[str, ...]] = (*Drawn.snapshot_shared, "_beginning", "_table")
 

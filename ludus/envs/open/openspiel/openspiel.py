@@ -21,7 +21,7 @@ from ludus.spaces import Box, Discrete, Record
 __all__ = ["OpenSpiel", "OpenSpielAction", "OpenSpielObservation", "OpenSpielState"]
 
 ANY_GAME = "catch"
-"""What OpenEnv's clients send as the name of the game unless they are told otherwise: it asks for nothing."""
+"""What OpenEnv's clients send as the name of the game unless they are set otherwise: it asks for nothing."""
 
 
 @dataclass

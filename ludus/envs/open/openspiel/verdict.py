@@ -1,4 +1,4 @@
-"""Who won: what the rules of a game say, told by the game's own returns and never by the reward of a step."""
+"""Who won: what the rules of a game say, by the game's own returns and never by the reward of a step."""
 
 from collections.abc import Callable
 

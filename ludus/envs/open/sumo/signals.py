@@ -39,7 +39,7 @@ class SumoRLSignals(SumoEnv[tuple[object, ...], tuple[int, ...]]):
     ) -> None:
         self._open(net_file or "grid", route_file, reward_fn, settings)
         self.possible_agents = tuple(light.id for light in self.network.lights)
-        """The lights' names; whoever has this moves them all at once."""
+        """The lights' names; an action moves them all at once."""
         sizes = [len(light.phases) + 1 + 2 * len(light.lanes) for light in self.network.lights]
         self.action_space = Tuple([Discrete(len(light.phases)) for light in self.network.lights])
         self.observation_space = Tuple([Box(0.0, 1.0, (size,), np.float32) for size in sizes])

@@ -87,7 +87,7 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
     """Choose green phases so that traffic flows, in a simulation by SUMO; every `delta_time` seconds a light is asked.
 
     Where there are several lights they are asked one after another, and time passes when each has its phase: an
-    observation says whose turn it is, and the reward is the sum of all, told with the last. `net_file` is a file, or
+    observation says whose turn it is, and the reward is the sum of all, given with the last. `net_file` is a file, or
     "single", "grid" or "arterial"; without `route_file` the traffic is drawn from the seed.
 
     >>> env = SumoRL(num_seconds=60)

@@ -213,5 +213,5 @@ class Traffic:
 
 
 def _yellow(before: str, after: str) -> str:
-    """Yellow for whoever may go and then may not."""
+    """Yellow for lanes that may go and then may not."""
     return "".join("y" if one in "Gg" and two in "rs" else one for one, two in zip(before, after, strict=True))

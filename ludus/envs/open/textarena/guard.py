@@ -66,7 +66,7 @@ class PackageEnv(Protocol):
         ...
 
     def get_observation(self) -> tuple[int, list[PackageMessage] | str]:
-        """Who is to move, and what they are told."""
+        """Who is to move, and what they are shown."""
         ...
 
     def close(self) -> tuple[dict[int, object] | None, dict[int, dict[str, object]] | None]:

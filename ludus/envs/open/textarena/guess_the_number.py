@@ -12,7 +12,7 @@ __all__ = ["GuessTheNumber", "OriginalGuessTheNumber"]
 
 NUMBER = re.compile(r"\[(\d+)\]")
 COLUMNS, MOST_SQUARES = 10, 100
-"""Of the picture; more numbers are told in words."""
+"""Of the picture; more numbers are written in words."""
 LONGEST_NUMBER = 12
 """Digits; what has more lies outside any range."""
 

@@ -122,7 +122,7 @@ class PackageGame(Game):
         return self._prompts.get(self.player) or next(iter(self._prompts.values()), self.env_id)
 
     def board(self) -> str:
-        """What the game last told the player to move."""
+        """What the game last said to the player to move."""
         messages = self.seen.get(self.player, [])
         return next((one for one in reversed(messages) if one.strip()), "")
 

@@ -117,7 +117,7 @@ class TextArena(Drawn, Env[TextArenaObservation, TextArenaAction]):
         if self.game not in GAMES:
             variables |= {name: os.environ[key] for name, key in VARIABLES.items() if key in os.environ}
         self.settings = variables | dict(settings or {})
-        self._kind(np.random.default_rng(0), **self.settings)  # wrong settings are told at once
+        self._kind(np.random.default_rng(0), **self.settings)  # wrong settings are an error at once
         self.action_space, self.observation_space = Record(TextArenaAction), Record(TextArenaObservation)
         self.render_mode = render_mode
         self.state: TextArenaState | None = None

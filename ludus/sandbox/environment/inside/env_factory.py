@@ -1,4 +1,4 @@
-"""Making: from a request to an environment, by what the registry told `EnvSpec` of itself: it is above this room."""
+"""Making: from a request to an environment, by what the registry set on `EnvSpec`: it is above this room."""
 
 from importlib import import_module
 

@@ -1,6 +1,6 @@
 """The fork server inside the sandbox: imports once, then forks a child for each socket that it is sent.
 
-It never starts a thread. Its children are told to die with it, and are reaped as they end: where it waits, never by the
+It never starts a thread. Its children are set to die with it, and are reaped as they end: where it waits, never by the
 handler of the signal. A handler is interrupted by the next one, and of two that reap, one finds its child taken.
 """
 
@@ -33,7 +33,7 @@ __all__ = ["Zygote", "main"]
 BUFFER_BYTES = 1 << 20
 HEADER_BYTES = 4
 MAX_CODES = 1000
-"""Of children that have ended, how many exit codes are kept for whoever asks: of most, nobody does."""
+"""Of children that have ended, how many exit codes are kept to be asked for: of most, nobody asks."""
 DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG."""
 

@@ -130,7 +130,7 @@ class ShellJob:
             self.pipes.stdin = None
 
     def is_complete(self, now: float) -> bool:
-        """Whether its result can be told: the shell ended, and its output was read."""
+        """Whether its result can be reported: the shell ended, and its output was read."""
         if self.gone and not self.pipes.streams:
             return True
         if self.is_last and not self.gone:

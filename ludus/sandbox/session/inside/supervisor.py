@@ -75,7 +75,7 @@ class Supervisor:
 
 
 class Supervisors:
-    """Those that are free; whoever has no command any more comes back here."""
+    """Those that are free; one whose command has ended comes back here."""
 
     def __init__(self) -> None:
         self.idle: list[Supervisor] = []
@@ -211,7 +211,7 @@ def _tell(status: int, line: bytes) -> None:  # pragma: no cover
 
 
 def _buried(child: int, status: int) -> bool:  # pragma: no cover
-    """Wait until all of a command has ended; whether that was told with the end of its shell."""
+    """Wait until all of a command has ended; whether that was reported with the end of its shell."""
     reported = False
     while True:
         try:

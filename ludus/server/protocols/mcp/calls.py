@@ -1,4 +1,4 @@
-"""`CallsUnderWay`: calls of tools that have begun, so that their progress is told and a client can give one up."""
+"""`CallsUnderWay`: calls of tools that have begun, so that their progress is reported and a client can give one up."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -37,7 +37,7 @@ class CallsUnderWay:
     ) -> T:
         """What the work gives; CallGivenUp once somebody cancels it, while a step that has begun is made.
 
-        Where whoever waits for it is cancelled, nobody does any more, and the tool learns of it as well.
+        Where the task that waits for it is cancelled, nobody waits any more, and the tool learns of it as well.
         """
         loop = asyncio.get_running_loop()
         progress = Progress(None if send is None or token is None else _telling(loop, token, send))

@@ -70,7 +70,7 @@ def _spoken(server: Server, served: ServedEnv, request: Request, calls: CallsUnd
 
 
 async def _answered(spoken: Streamable | Stateless, data: object, request: Request) -> Response:
-    """The reply; a stream of events where the request wants its progress told, and the client reads those."""
+    """The reply; a stream of events where the request wants its progress reported, and the client reads those."""
     params: object = data.get("params") if is_dict(data) else None
     if progress_token(params) is None or not _accepts(request, EVENTS):
         return _written(await _waited_for(spoken, data, request), request)
@@ -78,7 +78,7 @@ async def _answered(spoken: Streamable | Stateless, data: object, request: Reque
 
 
 async def _waited_for(spoken: Streamable | Stateless, data: object, request: Request) -> McpReply:
-    """The reply; where leaving means to cancel, whoever leaves is heard."""
+    """The reply; where leaving means to cancel, leaving is noticed."""
     if isinstance(spoken, Streamable):
         return await spoken.answer(data)
     answering, leaving = asyncio.ensure_future(spoken.answer(data)), asyncio.ensure_future(request.receive())

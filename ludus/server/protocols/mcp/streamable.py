@@ -192,7 +192,7 @@ class Streamable(NamedTuple):
 async def called(
     access: EnvAccess, session: Session, request: RpcRequest, calls: CallsUnderWay | None, send: Send | None
 ) -> McpCallResult:
-    """What a call gives, which can be cancelled meanwhile, and whose progress is told where the request asks for it."""
+    """What a call gives, which can be cancelled meanwhile, and reports progress where the request asks for it."""
     call = tool_request(request.params)
     if calls is None:
         return await call_result(access, session, call)
@@ -201,7 +201,7 @@ async def called(
 
 
 def progress_token(params: object) -> int | str | None:
-    """What a request wants its progress told by; None where it does not want that."""
+    """What a request wants its progress reported by; None where it does not want that."""
     meta: object = params.get("_meta") if is_dict(params) else None
     token: object = meta.get("progressToken") if is_dict(meta) else None
     return token if isinstance(token, int | str) and not isinstance(token, bool) else None

@@ -57,7 +57,7 @@ class EnvEndpoint:
         return self._form
 
     async def open(self, principal: Principal, *, patience: float | None = None) -> Session:
-        """A session of its own, for whoever may run one; waits for a place as the config says, or for `patience`."""
+        """A session of its own, where the principal may run one; waits for a place as configured, or for `patience`."""
         announced, given = (await self.form()).arguments, self.served.arguments
         arguments = {name: one for name, one in announced.items() if name not in given}
         return await self.server.sessions.open(self.served.name, principal, arguments=arguments, patience=patience)

@@ -112,7 +112,7 @@ class Episodes:
             raise
 
     async def state(self, request: HttpRequest) -> HttpReply:
-        """The state of the episode; private fields for whoever may run it."""
+        """The state of the episode; private fields for principals that may run it."""
         request.principal.need("step", "state")
         session = self._named(request, {})
         if session is None:

@@ -44,7 +44,7 @@ class Missing(Exception):
 
 
 class Question(NamedTuple):
-    """What one route asks of an environment, with which arguments, and how the answer is told."""
+    """What one route asks of an environment, with which arguments, and the form of the answer."""
 
     method: str
     keys: tuple[str, ...]

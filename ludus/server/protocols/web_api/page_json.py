@@ -16,7 +16,7 @@ from ludus.spaces.shown import Shown
 __all__ = ["observed", "plain"]
 
 MAX_ARRAY_NUMBERS = 16_384
-"""Numbers in an array: what is larger is told by its type and shape."""
+"""Numbers in an array: a larger one is shown by its type and shape."""
 MAX_TEXT_CHARS = 1 << 20
 """Characters of one text."""
 
