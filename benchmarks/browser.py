@@ -79,7 +79,7 @@ class Series:
         self.steps: list[float] = []
         self._before = spent(pid), time.process_time()
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """What a line of the table is made of."""
         browser, own = spent(self.pid) - self._before[0], (time.process_time() - self._before[1]) * 1e3
         each = [one / len(self.resets) for one in (browser, own)]
@@ -118,8 +118,8 @@ def ours(episodes: int, task: str | None, action: str, *, steps: int, think: flo
                 if step.terminated or step.truncated:
                     break
             series.resets.append(timed(lambda seed=seed: env.reset(seed=seed)))
-        told = series.told()
-    return [f"| {name}: first reset | {first:.0f} | | | |", *rows(**told)]
+        summary = series.summary()
+    return [f"| {name}: first reset | {first:.0f} | | | |", *rows(**summary)]
 
 
 def selenium(episodes: int) -> list[str]:
@@ -137,9 +137,9 @@ def selenium(episodes: int) -> list[str]:
         series.resets.append(timed(lambda seed=seed: env.reset(seed=seed)))
         action = env.unwrapped.create_action(import_module("miniwob.action").ActionTypes.NONE)
         series.steps.append(timed(lambda action=action: env.step(action)))
-    told = series.told()
+    summary = series.summary()
     env.close()
-    return rows(**told)
+    return rows(**summary)
 
 
 def theirs(episodes: int) -> dict[str, Any]:
@@ -167,9 +167,9 @@ def theirs(episodes: int) -> dict[str, Any]:
         begun = time.perf_counter()
         observation, _ = env.reset(seed=seed)
         series.resets.append((time.perf_counter() - begun) * 1e3)
-    told = series.told()
+    summary = series.summary()
     env.close()
-    return told
+    return summary
 
 
 def peer(python: str) -> list[str]:

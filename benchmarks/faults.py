@@ -70,7 +70,7 @@ class Client(threading.Thread):
         self.longest = 0.0
         self.steps = 0
         self.vanishes = False
-        self.told: Counter[str] = Counter()
+        self.reports: Counter[str] = Counter()
         self.foreign: list[str] = []
 
     def run(self) -> None:
@@ -78,7 +78,7 @@ class Client(threading.Thread):
             try:
                 self._session()
             except LudusError as error:
-                self.told[type(error).__name__] += 1
+                self.reports[type(error).__name__] += 1
             except Exception as error:  # nobody should have to expect it
                 self.foreign.append(f"{type(error).__name__}: {error}")
                 return
@@ -96,11 +96,11 @@ class Client(threading.Thread):
 
     def _episode(self, env: Any) -> None:
         _, info = self._timed(lambda: env.reset(seed=self.random.randrange(1 << 30)))
-        self.told["reset after a loss"] += "session_reopened" in info
+        self.reports["reset after a loss"] += "session_reopened" in info
         for _ in range(40):
             step = self._timed(lambda: env.step(self.random.randrange(4)))
             self.steps += 1
-            self.told["step cut short"] += "sandbox" in step.info
+            self.reports["step cut short"] += "sandbox" in step.info
             if step.done or self.over.is_set() or self.vanishes:
                 return
             self.over.wait(self.random.random() * 0.1)
@@ -230,7 +230,7 @@ def storm(options: argparse.Namespace) -> dict[str, Any]:
     report = {
         "seed": options.seed, "seconds": options.seconds, "sessions": options.sessions, "workers": options.workers,
         "faults": dict(faults.done), "steps": sum(one.steps for one in clients),
-        "told": dict(sum((one.told for one in clients), Counter[str]())),
+        "told": dict(sum((one.reports for one in clients), Counter[str]())),
         "longest call, seconds": round(max(one.longest for one in clients), 1),
         "descriptors of the supervisor at the end": descriptors,
     }  # fmt: skip

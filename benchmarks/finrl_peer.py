@@ -45,14 +45,14 @@ def ours(path: Path, threshold: float | None) -> tuple[list[Any], float]:
 
     env = FinRL(str(path), days=0, turbulence_threshold=threshold)
     orders = [FinRLAction(one.tolist()) for one in actions()[: DAYS - 2]]
-    told, best = [], 0.0
+    history, best = [], 0.0
     for _ in range(RUNS):
         env.reset(seed=0)
         begun = time.process_time()
         steps = [env.step(one) for one in orders]
         best = max(best, len(steps) / (time.process_time() - begun))
-        told = [[list(step.observation.state), step.reward] for step in steps]
-    return told, best
+        history = [[list(step.observation.state), step.reward] for step in steps]
+    return history, best
 
 
 def theirs(path: str, threshold: float | None) -> tuple[list[Any], float]:
@@ -78,7 +78,7 @@ def theirs(path: str, threshold: float | None) -> tuple[list[Any], float]:
         state_space=1 + (2 + len(kinds)) * stocks, action_space=stocks, tech_indicator_list=kinds,
         turbulence_threshold=threshold, print_verbosity=10**9,
     )  # fmt: skip
-    told, best = [], 0.0
+    history, best = [], 0.0
     for _ in range(RUNS):
         env.reset()
         begun = time.process_time()
@@ -87,8 +87,8 @@ def theirs(path: str, threshold: float | None) -> tuple[list[Any], float]:
             state, reward, *_ = env.step(one.copy())
             steps.append((list(state), reward))  # it changes the list that it gave
         best = max(best, len(steps) / (time.process_time() - begun))
-        told = [[[float(one) for one in state], float(reward)] for state, reward in steps]
-    return told, best
+        history = [[[float(one) for one in state], float(reward)] for state, reward in steps]
+    return history, best
 
 
 def featured(path: Path, target: Path) -> list[float]:

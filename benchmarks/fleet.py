@@ -75,9 +75,9 @@ class Session:
             self.steps_ms.append((time.perf_counter() - begun) * 1e3)
             observation = step.observation
             if step.done:
-                told = Outcome.told(step.info.get("outcome"))
-                if told in (Outcome.ENVIRONMENT_FAILED, Outcome.INFRASTRUCTURE_FAILED):
-                    self.errors[str(told)] += 1
+                outcome = Outcome.told(step.info.get("outcome"))
+                if outcome in (Outcome.ENVIRONMENT_FAILED, Outcome.INFRASTRUCTURE_FAILED):
+                    self.errors[str(outcome)] += 1
                 return
 
     def _action(self, env: Any, observation: Any, rng: np.random.Generator) -> Any:

@@ -21,7 +21,7 @@ from ludus.envs.open.git import execute_git_command, list_files
 LANES, ROUNDS, STEPS = 1024, 10, 200
 
 
-def told(label: str, work: Callable[[int], Any], count: int) -> None:
+def print_timing(label: str, work: Callable[[int], Any], count: int) -> None:
     """One line: how long a piece of work takes."""
     work(0)
     found: list[float] = []
@@ -40,15 +40,15 @@ def git() -> None:
             env.reset(seed=seed)
             env.step(list_files())
 
-        told("Git: reset and first action", begin, 20)
-        told("Git: `git --version`", lambda _: env.step(execute_git_command("git --version")), 20)
+        print_timing("Git: reset and first action", begin, 20)
+        print_timing("Git: `git --version`", lambda _: env.step(execute_git_command("git --version")), 20)
 
 
 def coding() -> None:
     """Cells of one interpreter."""
     with ludus.make("open/Coding-v0", max_episode_steps=10_000) as env:
         env.reset(seed=0)
-        told("Coding: `print(2 + 2)`", lambda _: env.step(CodeAction("print(2 + 2)")), 200)
+        print_timing("Coding: `print(2 + 2)`", lambda _: env.step(CodeAction("print(2 + 2)")), 200)
 
 
 def market() -> None:

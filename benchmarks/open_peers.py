@@ -108,8 +108,8 @@ def timed(env: Any, action: Callable[..., Any], reset: Callable[[int], Any]) -> 
 
     def took(name: str, work: Callable[..., Any], *arguments: Any) -> None:
         begun = time.perf_counter()
-        told = work(*arguments)
-        assert getattr(told, "observation", told).success, told
+        result = work(*arguments)
+        assert getattr(result, "observation", result).success, result
         found.setdefault(name, []).append((time.perf_counter() - begun) * 1e3)
 
     for number in range(TIMES + 1):

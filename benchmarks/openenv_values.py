@@ -25,14 +25,14 @@ STEPS |= {"picture": 3, "unannounced": 100}
 ROUNDS = 7
 
 
-class Told:
+class LineProgram:
     """A program that does what it is told, line by line."""
 
     def __init__(self, stack: ExitStack, *command: str) -> None:
         pipe = subprocess.PIPE
         self._process: Any = stack.enter_context(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True))
         stack.callback(self._process.terminate)
-        self.said: str = self._process.stdout.readline().strip()
+        self.first_line: str = self._process.stdout.readline().strip()
 
     def __call__(self, case: str, count: int) -> float:
         self._process.stdin.write(f"{case} {count}\n")
@@ -51,9 +51,9 @@ def ours(env: Any, case: str, count: int) -> float:
 def measured(rounds: int, cases: list[str]) -> dict[str, dict[str, float]]:
     """Milliseconds of a step of each client, in each of the cases."""
     with ExitStack() as stack:
-        url = f"http://127.0.0.1:{Told(stack, str(PYTHON), str(THEIRS), 'serve').said}"
+        url = f"http://127.0.0.1:{LineProgram(stack, str(PYTHON), str(THEIRS), 'serve').first_line}"
         clients: dict[str, Any] = {
-            kind: Told(stack, str(PYTHON), str(THEIRS), kind, url) for kind in ("generic", "typed")
+            kind: LineProgram(stack, str(PYTHON), str(THEIRS), kind, url) for kind in ("generic", "typed")
         }
         env = stack.enter_context(ludus.connect(url, timeout=120))
         env.reset()

@@ -54,9 +54,9 @@ def by_websocket(url: str, _: httpx.Client) -> None:
     with websocket(f"{url.replace('http', 'ws', 1)}/ws", proxy=None) as connection:
         for message in ({"type": "reset", "data": {"seed": 1}}, {"type": "step", "data": {"action": 1}}):
             connection.send(json.dumps(message))
-            told = json.loads(connection.recv(TIMEOUT_S))
-            if told["type"] != "observation":
-                raise SystemExit(f"expected an observation, got {told}")
+            reply = json.loads(connection.recv(TIMEOUT_S))
+            if reply["type"] != "observation":
+                raise SystemExit(f"expected an observation, got {reply}")
         connection.send(json.dumps({"type": "close"}))
 
 

@@ -34,10 +34,10 @@ def ours(reward: str, routes: Path) -> dict[str, Any]:
         begun = time.perf_counter()
         steps += [env.step(SumoAction(one)) for one in actions[1:]]
         speed = (STEPS - 1) / (time.perf_counter() - begun)
-        told = [[list(first.observation), 0.0], *([list(one.observation.observation), one.reward] for one in steps)]
+        history = [[list(first.observation), 0.0], *([list(one.observation.observation), one.reward] for one in steps)]
         run: Any = vars(env)["_run"]
     routes.write_text(run.routes, encoding="utf8")
-    return {"told": told, "speed": speed, "net": run.net, "seed": run.seed, "actions": actions}
+    return {"told": history, "speed": speed, "net": run.net, "seed": run.seed, "actions": actions}
 
 
 def theirs(reward: str, routes: str, net: str, seed: int, actions: list[int]) -> dict[str, Any]:
@@ -49,12 +49,12 @@ def theirs(reward: str, routes: str, net: str, seed: int, actions: list[int]) ->
         reward_fn=reward, sumo_seed=seed, single_agent=True, add_system_info=False, sumo_warnings=False,
         max_depart_delay=-1,
     )  # fmt: skip
-    told = [[env.reset()[0].tolist(), 0.0]]
+    history = [[env.reset()[0].tolist(), 0.0]]
     steps = [env.step(actions[0])[:2]]
     begun = time.perf_counter()
     steps += [env.step(one)[:2] for one in actions[1:]]
     speed = (STEPS - 1) / (time.perf_counter() - begun)
-    return {"told": told + [[one.tolist(), float(worth)] for one, worth in steps], "speed": speed}
+    return {"told": history + [[one.tolist(), float(worth)] for one, worth in steps], "speed": speed}
 
 
 def by_sumo_rl(python: str, reward: str, routes: Path, own: dict[str, Any]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ STEPS = 38
 AGENTS = ("nop", "baseline", "reference")
 
 
-def told(name: str, words: str, met: bool) -> bool:
+def print_result(name: str, words: str, met: bool) -> bool:
     print(f"{name:28} {words:70} {'met' if met else 'NOT MET'}", flush=True)
     return met
 
@@ -58,7 +58,7 @@ def start() -> bool:
             env.reset(seed=seed)
             taken.append(time.perf_counter() - begun)
     median = statistics.median(taken)
-    return told(
+    return print_result(
         "start of a task", f"median {median:.3f} s, best {min(taken):.3f} s; bar {START_S:g} s", median <= START_S
     )
 
@@ -81,7 +81,7 @@ def step() -> bool:
     best = min(whole) - min(bare)
     over_cpu = statistics.mean(whole_cpu) - statistics.mean(bare_cpu)
     words = f"{over:.1f} ms over the command's own {statistics.median(bare):.1f}, best {best:.1f}"
-    return told("shell step", f"{words}; cpu {over_cpu:.1f} ms over; bar {STEP_MS:g} ms", over <= STEP_MS)
+    return print_result("shell step", f"{words}; cpu {over_cpu:.1f} ms over; bar {STEP_MS:g} ms", over <= STEP_MS)
 
 
 def snapshot(files: int = 300) -> bool:
@@ -101,7 +101,7 @@ def snapshot(files: int = 300) -> bool:
             taken.append((time.perf_counter() - begun) * 1e3)
     median = statistics.median(taken)
     words = f"median {median:.1f} ms, best {min(taken):.1f} ms; bar {SNAPSHOT_MS:g} ms"
-    return told("snapshot of 200 MB", words, median <= SNAPSHOT_MS)
+    return print_result("snapshot of 200 MB", words, median <= SNAPSHOT_MS)
 
 
 def fifty() -> bool:
@@ -119,7 +119,7 @@ def fifty() -> bool:
     done = sum(one.outcome == "success" for one in results)
     left = {name: after[name] - count for name, count in before.items() if after[name] > count}
     words = f"{done} of {AT_ONCE} succeeded in {taken:.1f} s, left behind: {left or 'nothing'}"
-    return told(f"{AT_ONCE} tasks at once", words, done == AT_ONCE and not left)
+    return print_result(f"{AT_ONCE} tasks at once", words, done == AT_ONCE and not left)
 
 
 def _held() -> dict[str, int]:
@@ -151,7 +151,9 @@ def order(arguments: list[str]) -> bool:
     for words, _ in rows:
         print(words)
     met = sum(good for _, good in rows)
-    return told("reference > baseline > nop", f"{met} of {len(rows)} tasks on {len(seeds)} seeds", met == len(rows))
+    return print_result(
+        "reference > baseline > nop", f"{met} of {len(rows)} tasks on {len(seeds)} seeds", met == len(rows)
+    )
 
 
 def _ordered(task: Task, seeds: range, out: Path) -> tuple[str, bool]:

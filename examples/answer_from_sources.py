@@ -14,9 +14,9 @@ for seed in (0, 1, 4, 11, 14, 23):  # look-alike, conflict, missing, and three w
     drug = next(word for word in re.findall(r"[A-Z]\w+", observation.question) if word in observation.context)
     sentences = re.findall(r"[^.]+\.", observation.context)
     quotes = [one.strip() for one in sentences if {drug, topic} <= set(re.findall(r"\w+", one))]
-    told = {number for one in quotes for number in re.findall(r"\d+ \w+", one)}
+    numbers = {number for one in quotes for number in re.findall(r"\d+ \w+", one)}
     final = "The context does not contain this information."
-    if told:
-        final = told.pop() if len(told) == 1 else "The context has conflicting information."
+    if numbers:
+        final = numbers.pop() if len(numbers) == 1 else "The context has conflicting information."
     step = env.step(response("I looked for the sentences.", "\n".join(quotes), final))
     print(f"{observation.question} {final} → {step.info['outcome']}, reward {step.reward:g}")

@@ -12,6 +12,6 @@ for seed in range(4):
     while step is None or not step.done:
         guesses.append(words[len(words) // 2])
         step = env.step(TextArenaAction(f"I try [{guesses[-1]}]."))
-        told = step.observation.messages[1].content.splitlines()[-1].replace(" ", "")
-        words = [one for one in words if marks_of(one, guesses[-1]) == told]
+        marks = step.observation.messages[1].content.splitlines()[-1].replace(" ", "")
+        words = [one for one in words if marks_of(one, guesses[-1]) == marks]
     print(f"{', '.join(guesses)}: {step.info['outcome']}, reward {step.reward:g}")

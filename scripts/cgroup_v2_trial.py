@@ -25,8 +25,8 @@ def main(place: str) -> int:
     wrong += [f"{name} is kept by {what or 'nothing'}" for name, what in means.items() if "cgroup v2" not in what]
     held = f"{sum(one.held for one in outcomes)} of {len(outcomes)} attacks on limits came to nothing"
     version = subprocess.run(["systemctl", "--version"], capture_output=True, text=True, check=False).stdout.split()
-    told = "; ".join([f"memory by {means['memory']}, processes by {means['processes']}", held, *wrong])
-    print(json.dumps({"place": place, "kernel": platform.release(), "systemd": version[1], "told": told}))
+    summary = "; ".join([f"memory by {means['memory']}, processes by {means['processes']}", held, *wrong])
+    print(json.dumps({"place": place, "kernel": platform.release(), "systemd": version[1], "told": summary}))
     return int(bool(wrong))
 
 

@@ -47,15 +47,15 @@ def pinned(requirement: Requirement) -> str:
 def run(*command: object, folder: Path = ROOT) -> None:
     """Run a command; its failure is ours, and so is that it does not end."""
     words = [str(part) for part in command]
-    told = f"{' '.join(words[:5])} …"
+    shown = f"{' '.join(words[:5])} …"
     began = time.monotonic()
     try:
         done = subprocess.run(words, cwd=folder, check=False, timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
-        sys.exit(f"lowest: expected an end within {PATIENCE_S} s, got none from {told}")
+        sys.exit(f"lowest: expected an end within {PATIENCE_S} s, got none from {shown}")
     if done.returncode:
-        sys.exit(f"lowest: expected success, got {done.returncode} from {told}")
-    print(f"{time.monotonic() - began:6.1f} s  {told}", flush=True)
+        sys.exit(f"lowest: expected success, got {done.returncode} from {shown}")
+    print(f"{time.monotonic() - began:6.1f} s  {shown}", flush=True)
 
 
 def main(folder: Path) -> None:

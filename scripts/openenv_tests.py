@@ -130,8 +130,8 @@ def pytest_runtest_logreport(report: Any) -> None:
 def verdicts(whose: str, tests: list[str]) -> dict[str, str]:
     """What came of each test, by its name."""
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder, "verdicts")
-        told.touch()
+        file = Path(folder, "verdicts")
+        file.touch()
         paths = [Path(__file__).parent, PYTEST, ROOT, sysconfig.get_paths()["purelib"]]
         program = "import sys; sys.path += sys.argv[1].split(':'); import pytest; sys.exit(pytest.main(sys.argv[2:]))"
         options = [
@@ -146,10 +146,10 @@ def verdicts(whose: str, tests: list[str]) -> dict[str, str]:
             "no:cacheprovider",
         ]
         command = [PYTHON, "-c", program, ":".join(map(str, paths)), *options, "--tb=line", *tests]
-        environment = {**os.environ, SERVER: whose, VERDICTS: str(told), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        environment = {**os.environ, SERVER: whose, VERDICTS: str(file), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         print(done.stdout[-1500:] if done.returncode > 1 else done.stdout.splitlines()[-1], done.stderr[-500:])
-        return dict(json.loads(line) for line in told.read_text(encoding="utf8").splitlines())
+        return dict(json.loads(line) for line in file.read_text(encoding="utf8").splitlines())
 
 
 def main() -> None:

@@ -65,8 +65,8 @@ def cell(name: str, user: str) -> dict[str, Any]:
 
 def sorted_out(found: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     """What got through, and what could not be tried, since its own signal was refused."""
-    not_made = [name for name, told in found.items() if name in OF_ITSELF and "Operation not permitted" in told]
-    return {name: told for name, told in found.items() if name not in not_made}, not_made
+    not_made = [name for name, text in found.items() if name in OF_ITSELF and "Operation not permitted" in text]
+    return {name: text for name, text in found.items() if name not in not_made}, not_made
 
 
 def is_excepted(attack: Attack, guarantees: Guarantees) -> bool:

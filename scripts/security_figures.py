@@ -91,20 +91,20 @@ def _runs(data: dict[str, Any]) -> list[str]:
         wrong = "".join(f"; **{one}**" for one in sessions["wrong"])
         rows.append(f"| {sessions['sessions']:,} sessions of four protocols | {_moment(sessions)} | {grown}{wrong} |")
     if servers := data.get("servers"):
-        told = "no foreign exception" if servers["passed"] else "**failed**"
+        result = "no foreign exception" if servers["passed"] else "**failed**"
         rows.append(
-            f"| {servers['servers']:,} servers that mean ill, one client | {_moment(servers)} | {told}; at most "
+            f"| {servers['servers']:,} servers that mean ill, one client | {_moment(servers)} | {result}; at most "
             f"{servers['MiB']} MiB more (`test_two_thousand_servers_are_survived`) |"
         )
     for one in data.get("messages", []):
-        told = "each answered or ended, neighbours go on" if one["passed"] else "**failed**"
+        result = "each answered or ended, neighbours go on" if one["passed"] else "**failed**"
         rows.append(
-            f"| {one['messages']:,} hostile messages, {one['protocol']} | {_moment(one)} | {told} (`{one['test']}`) |"
+            f"| {one['messages']:,} hostile messages, {one['protocol']} | {_moment(one)} | {result} (`{one['test']}`) |"
         )
     if lowest := data.get("lowest"):
         failed = f"**failed: {', '.join(lowest['failed']) or 'before the trials'}**"
-        told = f"{lowest['trials']} trials work" if lowest["passed"] else failed
-        rows.append(f"| the lowest versions of {lowest['versions']} packages | {_moment(lowest)} | {told} |")
+        result = f"{lowest['trials']} trials work" if lowest["passed"] else failed
+        rows.append(f"| the lowest versions of {lowest['versions']} packages | {_moment(lowest)} | {result} |")
     return rows + [
         f"| cgroup v2: {one['place']}, Linux {one['kernel']}, systemd {one['systemd']} | {_moment(one)} | "
         f"{one['told']} |"

@@ -50,9 +50,9 @@ there: were it the suite, that would be the parent of orphans, and attacks on a 
 
 def noted() -> dict[str, str]:
     """When a run begins, and on which code: the last change of the library, with a + where there are others."""
-    told = _git("log", "-1", "--format=%h", "--", "ludus")
+    commit = _git("log", "-1", "--format=%h", "--", "ludus")
     changed = "+" if _git("status", "--porcelain", "--", "ludus") else ""
-    return {"date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "code": f"{told}{changed}"}
+    return {"date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "code": f"{commit}{changed}"}
 
 
 def _git(*words: str) -> str:
@@ -73,8 +73,8 @@ def attacks(names: list[str]) -> list[dict[str, Any]]:
         variables = {**os.environ, **own, **(_daemon(undo) if not names or "docker" in names else {})}
         running = [subprocess.Popen([*apart, *around, *command], env=variables, stdout=subprocess.PIPE, cwd=ROOT)
                    for around in ((), as_user)]  # fmt: skip
-        told = [one.communicate()[0] for one in running]
-    return [cell for one in told for cell in json.loads(one)]
+        outputs = [one.communicate()[0] for one in running]
+    return [cell for one in outputs for cell in json.loads(one)]
 
 
 def _daemon(undo: ExitStack) -> dict[str, str]:
@@ -131,9 +131,9 @@ def messages(names: list[str]) -> list[dict[str, Any]]:
 def servers(_: list[str]) -> dict[str, Any]:
     """Two thousand servers that mean ill, against one client."""
     cases = _tested("tests/client/test_hostile_servers.py", "survived or twisted or no_protocol or whoever_asks")
-    told = [one for case in cases for one in case.iter("property")]
-    grown = max(float(one.get("value", 0)) for one in told if one.get("name") == "MiB")
-    count = sum(int(one.get("value", 0)) for one in told if one.get("name") == "servers")
+    properties = [one for case in cases for one in case.iter("property")]
+    grown = max(float(one.get("value", 0)) for one in properties if one.get("name") == "MiB")
+    count = sum(int(one.get("value", 0)) for one in properties if one.get("name") == "servers")
     return {"servers": count, "MiB": round(grown, 1), "passed": _passed(cases)}
 
 
@@ -148,8 +148,8 @@ def _tested(path: str, chosen: str) -> list[ET.Element]:
 
 def _passed(cases: Iterable[ET.Element]) -> bool:
     """Whether there were some, and all of them passed."""
-    told = [not any(child.tag in ("failure", "error", "skipped") for child in case) for case in cases]
-    return bool(told) and all(told)
+    passed = [not any(child.tag in ("failure", "error", "skipped") for child in case) for case in cases]
+    return bool(passed) and all(passed)
 
 
 def lowest(_: list[str]) -> dict[str, Any]:

@@ -190,10 +190,10 @@ def main() -> None:
         shutil.copyfile(Path(__file__).with_name("trl_players.py"), Path(stand_ins, "trl.py"))
         for name in names or EXAMPLES:
             found = compared(name, Path(scripts).resolve(), Path(envs).resolve(), stand_ins)
-            for server, told in found.items():
-                print(f"{name:16}{server:12}{json.dumps(told)}", flush=True)
-            differ |= len({json.dumps(told, sort_keys=True) for told in found.values()}) > 1
-            differ |= any("failed" in told for told in found.values())
+            for server, rewards in found.items():
+                print(f"{name:16}{server:12}{json.dumps(rewards)}", flush=True)
+            differ |= len({json.dumps(rewards, sort_keys=True) for rewards in found.values()}) > 1
+            differ |= any("failed" in rewards for rewards in found.values())
     sys.exit(differ)
 
 

@@ -177,14 +177,14 @@ class GRPOTrainer:
 
     def train(self) -> None:
         """Play."""
-        told: dict[str, Any] = {}
+        rewards: dict[str, Any] = {}
         if not self.kinds:
             probe = self.factory()
             [players] = [some for tool, some in PLAYERS.items() if hasattr(probe, tool)]
-            told = {player.__name__: self.played(player, {}) for player in players}
+            rewards = {player.__name__: self.played(player, {}) for player in players}
         for kind in self.kinds:
-            told |= {f"{kind} {one.__name__}": self.played(one, {"env": kind}) for one in PLAYERS[TOOLS[kind]]}
-        print("TOLD " + json.dumps(told), flush=True)
+            rewards |= {f"{kind} {one.__name__}": self.played(one, {"env": kind}) for one in PLAYERS[TOOLS[kind]]}
+        print("TOLD " + json.dumps(rewards), flush=True)
 
     def played(self, player: Player, row: dict[str, str]) -> Any:
         """The rewards of one episode, and what its player was told, which is to be equal as well."""
@@ -194,11 +194,11 @@ class GRPOTrainer:
             said = player(env, text)
         except Exception as error:
             return f"{type(error).__name__}: {error}"[:300]
-        told = [one(environments=[env], completions=[[]], prompts=[[]])[0] for one in self.rewards]
+        rewards = [one(environments=[env], completions=[[]], prompts=[[]])[0] for one in self.rewards]
         for close in (getattr(getattr(env, name, None), "close", None) for name in CLIENTS):
             if close is not None:
                 close()
-        return told if said is None else [*told, str(said)]
+        return rewards if said is None else [*rewards, str(said)]
 
     def save_model(self, *args: Any, **named: Any) -> None:
         """There is none."""

@@ -144,7 +144,7 @@ def processes_table(results: Results) -> str:
 def machine_table(results: Results) -> str:
     """The machine, and everybody's versions and settings as they reported them."""
     report = results.cartpole
-    rows = [[name, told] for name, told in report.machine.items()]
+    rows = [[name, value] for name, value in report.machine.items()]
     rows += [[name, settings(report, name)] for name in report.contestants if not name.startswith("ludus")]
     return table(("what", "is"), rows)
 
@@ -154,9 +154,9 @@ def settings(report: BenchmarkReport, contestant: str) -> str:
     found: dict[str, dict[str, None]] = {}
     for one in report.figures:
         if one.contestant == contestant:
-            for key, told in one.about.items():
-                found.setdefault(key, {})[told] = None
-    return ", ".join(f"{key} {' or '.join(told)}" for key, told in found.items())
+            for key, value in one.about.items():
+                found.setdefault(key, {})[value] = None
+    return ", ".join(f"{key} {' or '.join(values)}" for key, values in found.items())
 
 
 def skipped_list(results: Results) -> str:
@@ -176,10 +176,10 @@ def missing(report: BenchmarkReport) -> list[tuple[str, str, str]]:
     found: dict[tuple[str, str], list[int]] = {}
     for one in report.skipped:
         found.setdefault((one.contestant, one.reason), []).append(one.lanes)
-    told = {
+    sizes_by_pair = {
         pair: f" × {' / '.join(f'{size:,}' for size in sizes)}" if any(sizes) else "" for pair, sizes in found.items()
     }
-    return [(*pair, sizes) for pair, sizes in told.items()]
+    return [(*pair, sizes) for pair, sizes in sizes_by_pair.items()]
 
 
 def plain(text: str) -> str:
