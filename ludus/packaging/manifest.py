@@ -80,7 +80,7 @@ class Manifest:
     max_episode_steps: int | None = None
     reward_range: tuple[float, float] | None = None
     """Between which numbers the reward of a step is."""
-    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+    arguments: dict[str, object] = field(default_factory=dict[str, object])
     security: Security = field(default_factory=Security)
     resources: ServiceResources = field(default_factory=ServiceResources)
     app: str = ""
@@ -235,7 +235,7 @@ def _check(key: str, value: object) -> None:
 # --- openenv.yaml ---
 
 
-def _from_openenv(folder: Path, data: Mapping[str, Any]) -> Manifest:
+def _from_openenv(folder: Path, data: Mapping[str, object]) -> Manifest:
     """OpenEnv's own keys; those that say nothing to us are left alone, as its tools leave them."""
     name, app = data.get("name"), data.get("app", "server.app:app")
     _check("name", name)
@@ -263,14 +263,14 @@ def _from_openenv(folder: Path, data: Mapping[str, Any]) -> Manifest:
     )
 
 
-def _optional(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _optional(data: Mapping[str, object], key: str) -> dict[str, object]:
     found: object = data.get(key) or {}
     if not is_dict(found):
         raise InvalidSpec(f"{key}: expected a mapping, got {shorten(found)}")
     return found
 
 
-def _network(block: dict[str, Any]) -> Security:
+def _network(block: dict[str, object]) -> Security:
     mode = block.get("mode", "no-network")
     if mode not in ("public", "no-network", "allowlist"):
         raise InvalidSpec(f"validation.network.mode: expected public, no-network or allowlist, got {shorten(mode)}")
@@ -278,7 +278,7 @@ def _network(block: dict[str, Any]) -> Security:
     return read_fields(Security, {"network": hosts}, "validation.network")
 
 
-def _needs(block: dict[str, Any]) -> ServiceResources:
+def _needs(block: dict[str, object]) -> ServiceResources:
     names = {"cpu": "cpus", "memory_mb": "memory_mb", "disk_mb": "disk_mb"}
     return read_fields(
         ServiceResources, {names[key]: value for key, value in block.items() if key in names}, "validation"

@@ -88,7 +88,7 @@ def _of_sources() -> dict[str, Any] | None:
     path = PACKAGE.parent / "pyproject.toml"
     if not path.is_file():
         return None
-    project: Any = msgspec.toml.decode(path.read_bytes()).get("project", {})
+    project: dict[str, Any] = msgspec.toml.decode(path.read_bytes()).get("project", {})
     return project if project.get("name") == DISTRIBUTION else None
 
 

@@ -74,7 +74,7 @@ def _fields_at(path: str) -> list[str]:
     defined: dict[str, Any] = schema["$defs"]
     name = "TaskSpec"
     for part in re.findall(r"[^.\[\]]+", path):
-        found: Any = defined[name]["properties"].get(part, {})
+        found: object = defined[name]["properties"].get(part, {})
         refs = re.findall(r"#/\$defs/(\w+)", str(found))
         if refs:
             name = refs[0]

@@ -35,7 +35,7 @@ STEPS_FOR_EACH = 1000
 MAX_SECONDS = 5.0
 """Of a processor, unless it is asked for in full: interpreted rules may take a thousandth of one for each step."""
 Batch = AnyVectorEnv
-Call = Callable[[Batch], tuple[Any, ...]]
+Call = Callable[[Batch], tuple[object, ...]]
 """`reset` or `step` of one of them."""
 FIX = "change the rule at the line that is named; where values differ without an error, report it with the rules"
 

@@ -8,18 +8,17 @@ from time import time
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import Outcome
 from ludus.errors import InvalidArgument, LudusError, TrajectoryError, listing, shorten
 from ludus.server.protocols.web_api.page_json import plain
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_mapping
 from ludus.trajectory import RecordedEpisode, Run
 from ludus.trajectory.tracker import OUTCOMES
 
 __all__ = ["PAGE_EPISODES", "OpenedRun", "outcome_name"]
 
-Array = npt.NDArray[Any]
 PAGE_EPISODES = 100
 MAX_SEEDS = 100_000
 """Up to so many episodes the seed of each is looked up, so that the table can be sorted by it."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.spaces.kinds import is_list_or_tuple
 
 __all__ = ["ObsType", "Settings", "settings_of"]
 
@@ -76,10 +77,11 @@ def _check(one: Settings) -> None:
     for name in ("full_action_space", "terminal_on_life_loss"):
         if not isinstance(getattr(one, name), bool):
             raise InvalidArgument(f"Atari {name}: expected True or False, got {shorten(getattr(one, name))}")
-    chance: Any = one.repeat_action_probability
+    chance: object = one.repeat_action_probability
     if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 <= chance < 1:
         raise InvalidArgument(f"Atari repeat_action_probability: expected 0 to less than 1, got {shorten(chance)}")
-    skips: Any = one.frameskip if isinstance(one.frameskip, tuple | list) else (one.frameskip, one.frameskip)
+    given: object = one.frameskip
+    skips = list(given) if is_list_or_tuple(given) else [given, given]
     if len(skips) != 2 or not all(type(skip) is int for skip in skips) or not 1 <= skips[0] <= skips[1] <= MAX_SKIP:
         raise InvalidArgument(
             f"Atari frameskip: expected 1 to {MAX_SKIP} frames, or two such numbers to draw between, "

@@ -66,8 +66,11 @@ class SumoState:
 @cache
 def action_model(phases: int, lights: tuple[str, ...]) -> type[SumoAction]:
     """The class of actions for lights of these names, with so many phases."""
-    names: Any = Literal[tuple(dict.fromkeys((DEFAULT, FIRST, *lights)))]  # pyright: ignore[reportInvalidTypeArguments]
-    fields: list[Any] = [("phase_id", Annotated[int, Discrete(phases)]), ("ts_id", names, DEFAULT)]
+    names: object = Literal[tuple(dict.fromkeys((DEFAULT, FIRST, *lights)))]  # pyright: ignore[reportInvalidTypeArguments]
+    fields: list[tuple[str, object] | tuple[str, object, object]] = [
+        ("phase_id", Annotated[int, Discrete(phases)]),
+        ("ts_id", names, DEFAULT),
+    ]
     made = make_dataclass("SumoAction", fields, bases=(SumoAction,))
     described = json.dumps([phases, lights]).encode().hex()  # a light may have any name
     made.__doc__, made.__module__, made.__qualname__ = SumoAction.__doc__, __name__, f"SumoAction_{described}"
