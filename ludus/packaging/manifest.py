@@ -254,10 +254,10 @@ def _from_openenv(folder: Path, data: Mapping[str, object]) -> Manifest:
         folder,
         str(name),
         version=version,
-        description=description,
+        description=str(description),
         security=_network(_optional(validation, "network")),
         resources=_needs(_optional(validation, "resources")),
-        app=app,
+        app=str(app),
         port=port,
         file=OPENENV,
     )

@@ -26,10 +26,10 @@ from ludus.tasks.memory import MEMORY, keep_memory, read_memory
 from ludus.tasks.picture import task_picture
 from ludus.tasks.run_folder import check_run_folder
 from ludus.tasks.sandboxes import keep_from_agent, link_interpreter
-from ludus.tasks.setting import applied, setting
 from ludus.tasks.spec import TaskSpec
-from ludus.tasks.step_timing import StepTiming
+from ludus.tasks.step_usage import StepUsage
 from ludus.tasks.toolset import TaskTools
+from ludus.tasks.variables import applied, setting
 from ludus.tasks.workspace import TaskWorkspace
 from ludus.tools import Call, Calls, ToolError, ToolOutcome
 from ludus.tools.outcome import failed, succeeded
@@ -116,7 +116,7 @@ class TaskEnv(Drawn, TaskTools):
         self._snapshot: str | None = None
         self._previous: str | None = None
         """The snapshot before that."""
-        self.measured = StepTiming()
+        self.measured = StepUsage()
         """What the last step took by the clock; not in infos, which are the same for the same seed."""
         self.last: JournalEntry | None = None
         """The last step, as journals have it."""
@@ -156,7 +156,7 @@ class TaskEnv(Drawn, TaskTools):
             raise ResetNeeded("step: expected reset() first, got no episode under way")
         call = Call("text", {"message": action}) if isinstance(action, str) else action
         self.action_space.check(call, "action", InvalidAction)
-        self._command, self.measured = {}, StepTiming()
+        self._command, self.measured = {}, StepUsage()
         begun, before = time.monotonic(), self._ladder.best
         self._budget.steps += 1
         observation = self._observed(call)

@@ -130,6 +130,8 @@ def test_mlgyms_csv_tasks_run_with_their_labels_hidden(tmp_path):
         (("evaluation_paths: [evaluate.py]", ""), "names no evaluation_paths"),
         (("rmse: 15.0", "niceness: 15.0"), "metric 'niceness': expected a known one"),
         (("data/plants/baseline.py", "../../etc/passwd"), "say which with --data ROOT"),
+        (("evaluation_paths: [evaluate.py]", "evaluation_paths: 3"), "evaluation_paths: expected a list, got 3"),
+        (("rmse: 15.0", "rmse: low"), "baseline_scores, rmse: expected a number, got 'low'"),
     ],
 )
 def test_an_mlgym_task_that_cannot_be_graded_here_is_refused(tmp_path, change, words):

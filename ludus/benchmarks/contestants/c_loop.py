@@ -16,7 +16,7 @@ COMPILER = ("gcc", "-O2", "-ffp-contract=off", "-shared", "-fPIC")
 SOURCE = "cartpole.c"
 
 
-class Contestant:
+class TimedBatch:
     """The same rules, streams and autoreset as `CartPole-v1` of `seed=0`, on one thread, into the same buffers."""
 
     turns = 1

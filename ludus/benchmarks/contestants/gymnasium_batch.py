@@ -12,7 +12,7 @@ WORKLOADS = "ludus.benchmarks.workloads:"
 """What is not Gymnasium's own but made here, to be the same work as ours of that name."""
 
 
-class Contestant:
+class TimedBatch:
     """The batch of an id and a mode."""
 
     turns = 1

@@ -50,7 +50,7 @@ class ClassicEnv(Drawn, ViewedRuleEnv):
         """The rules' state by the names of its fields, private as a whole."""
         return {} if self._state is None or not private else state_data(self._fields(), private=True)
 
-    def _fields(self) -> object:
+    def _fields(self) -> Any:
         """The rules' own state, whose fields have names."""
         return self.rules.state._make(self._viewed_state())
 

@@ -103,9 +103,7 @@ class TabularEnv(Drawn, RuleEnv):
             return None
         return self._by_table, self.rules.observe, self.rules.inform
 
-    def _by_table(
-        self, state: Numbered, action: int, rng: np.random.Generator, params: object
-    ) -> tuple[object, float, bool]:
+    def _by_table(self, state: Any, action: int, rng: np.random.Generator, params: Any) -> tuple[object, float, bool]:
         """A step as the table says."""
         del params
         prob, place, reward, terminated = self._drawn(state, action, rng)

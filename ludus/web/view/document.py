@@ -83,7 +83,7 @@ class _Store:
             self.left += len(self.answers.pop(key))
 
 
-def _runs(viewer: Viewer, store: _Store) -> object:
+def _runs(viewer: Viewer, store: _Store) -> dict[str, object]:
     told = viewer.answer("runs", {})
     for number, opened in enumerate(viewer.runs):
         count = min(len(opened.run), MAX_ROWS)

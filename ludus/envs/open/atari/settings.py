@@ -1,7 +1,7 @@
 """Settings of a console, checked, and those that OpenEnv's server reads from variables."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -77,15 +77,23 @@ def _check(one: Settings) -> None:
     for name in ("full_action_space", "terminal_on_life_loss"):
         if not isinstance(getattr(one, name), bool):
             raise InvalidArgument(f"Atari {name}: expected True or False, got {shorten(getattr(one, name))}")
-    chance: object = one.repeat_action_probability
-    if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 <= chance < 1:
+    chance = one.repeat_action_probability
+    if not _is_number(chance) or not 0 <= chance < 1:
         raise InvalidArgument(f"Atari repeat_action_probability: expected 0 to less than 1, got {shorten(chance)}")
-    given: object = one.frameskip
-    skips = list(given) if is_list_or_tuple(given) else [given, given]
-    if len(skips) != 2 or not all(type(skip) is int for skip in skips) or not 1 <= skips[0] <= skips[1] <= MAX_SKIP:
+    skips = _pair(one.frameskip)
+    numbers = [skip for skip in skips if type(skip) is int]
+    if len(skips) != 2 or len(numbers) != 2 or not 1 <= numbers[0] <= numbers[1] <= MAX_SKIP:
         raise InvalidArgument(
             f"Atari frameskip: expected 1 to {MAX_SKIP} frames, or two such numbers to draw between, "
             f"got {shorten(one.frameskip)}"
         )
     if type(one.noop_max) is not int or not 0 <= one.noop_max <= MAX_NOOPS:
         raise InvalidArgument(f"Atari noop_max: expected 0 to {MAX_NOOPS} frames, got {shorten(one.noop_max)}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _pair(given: object) -> Sequence[object]:
+    return given if is_list_or_tuple(given) else (given, given)

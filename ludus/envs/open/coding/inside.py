@@ -175,7 +175,7 @@ class CellInterpreter:
     def _run(self, code: str) -> None:
         name = f"<cell {len(self.sources) + 1}>"
         self.sources[name] = code
-        tree: _ast.Module = compile(code, name, "exec", ONLY_TREE)
+        tree: Any = compile(code, name, "exec", ONLY_TREE)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], _ast.Expr) else None
         exec(compile(tree, name, "exec"), self.namespace)  # noqa: S102  (what it is for)
         if last is not None:
@@ -254,7 +254,7 @@ class SmolagentsInterpreter(CellInterpreter):
         return self.executor.custom_tools.get(name) or self.executor.state[name]
 
     def _run(self, code: str) -> None:
-        tree: _ast.Module = compile(code, "<cell>", "exec", ONLY_TREE)  # its own word for what is no Python is another
+        tree: Any = compile(code, "<cell>", "exec", ONLY_TREE)  # its own word for what is no Python is another
         try:
             value = self.executor(code).output
         finally:
