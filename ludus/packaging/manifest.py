@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 import msgspec
 
@@ -207,7 +207,7 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
 """The keys of a manifest, and what each of them takes."""
 
 
-def _from_toml(folder: Path, data: Mapping[str, Any]) -> Manifest:
+def _from_toml(folder: Path, data: Mapping[str, object]) -> Manifest:
     unknown = [key for key in data if key not in FIELDS]
     if unknown:
         raise InvalidSpec(
@@ -219,11 +219,12 @@ def _from_toml(folder: Path, data: Mapping[str, Any]) -> Manifest:
     for key, value in data.items():
         _check(key, value)
     rest = {key: value for key, value in data.items() if key not in ("permissions", "resources")}
-    if "reward_range" in rest:
-        rest["reward_range"] = tuple(map(float, rest["reward_range"]))
+    span = data.get("reward_range")
+    if is_list(span):
+        rest["reward_range"] = tuple(map(float, span))
     security = read_fields(Security, data.get("permissions", {}), "permissions")
     resources = read_fields(ServiceResources, data.get("resources", {}), "resources")
-    return Manifest(folder, **rest, security=security, resources=resources)
+    return replace(Manifest(folder, ""), **rest, security=security, resources=resources)
 
 
 def _check(key: str, value: object) -> None:

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from ludus.core import Info, Outcome, Step
+from ludus.core.snapshot import Memo
 from ludus.errors import EnvError, InvalidAction, LimitExceeded, ResetNeeded, SnapshotError
 from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.sandbox import Backend, Change, ShellState
@@ -423,7 +424,7 @@ class TaskEnv(Drawn, TaskTools):
 
     # --- snapshots ---
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: Memo) -> object:
         place = self._placed()
         self._budget.pause()
         kept = place.snapshot("snapshot")
@@ -431,7 +432,7 @@ class TaskEnv(Drawn, TaskTools):
         shell = None if place.session is None else place.session.state
         return {"attributes": super()._capture(memo), "work": kept, "shell": shell, "base": str(place.base)}
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: Memo) -> None:
         super()._reinstate(state["attributes"], memo)
         self._budget.began = Budget.of(self._spec).began
         base, shell = Path(state["base"]), state["shell"]

@@ -77,7 +77,7 @@ class Program:
             raise RuntimeError("expected a sandbox that counts processor time, got one that does not")
         return float(used)
 
-    def _asked(self, body: dict[str, object]) -> Any:
+    def _asked(self, body: dict[str, object]) -> object:
         send({"do": "ask", "program": self.number, "body": body})
         answer = receive()
         if "error" in answer:

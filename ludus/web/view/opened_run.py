@@ -1,11 +1,9 @@
 """`OpenedRun`: a file that is looked at, opened anew when it has grown, and its table as a page asks for it."""
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from time import time
-from typing import Any
 
 import numpy as np
 
@@ -123,7 +121,7 @@ class OpenedRun:
 
     def _header(self) -> dict[str, object]:
         header = self.run.header
-        spec: Mapping[str, Any] = header.spec or {}
+        spec = header.spec or {}
         return {
             "environment": spec.get("id") or _task(header.metadata) or "unknown",
             "arguments": spec.get("kwargs") or None,

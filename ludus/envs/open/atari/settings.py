@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, fields, replace
+from typing import Literal, get_args
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.spaces.kinds import is_list_or_tuple
@@ -13,10 +13,6 @@ __all__ = ["ObsType", "Settings", "settings_of"]
 ObsType = Literal["rgb", "grayscale", "ram"]
 MAX_SKIP = 60
 MAX_NOOPS = 1000
-DEFAULTS: dict[str, Any] = {
-    "game": "pong", "obs_type": "rgb", "full_action_space": False, "mode": None, "difficulty": None,
-    "repeat_action_probability": 0.0, "frameskip": 4, "noop_max": 30, "terminal_on_life_loss": False,
-}  # fmt: skip
 VARIABLES = {
     "game": "ATARI_GAME",
     "obs_type": "ATARI_OBS_TYPE",
@@ -33,25 +29,26 @@ VARIABLES = {
 class Settings:
     """How a game is played."""
 
-    game: str
-    obs_type: ObsType
-    full_action_space: bool
-    mode: int | None
-    difficulty: int | None
-    repeat_action_probability: float
-    frameskip: int | tuple[int, int]
-    noop_max: int
-    terminal_on_life_loss: bool
+    game: str = "pong"
+    obs_type: ObsType = "rgb"
+    full_action_space: bool = False
+    mode: int | None = None
+    difficulty: int | None = None
+    repeat_action_probability: float = 0.0
+    frameskip: int | tuple[int, int] = 4
+    noop_max: int = 30
+    terminal_on_life_loss: bool = False
 
 
 def settings_of(given: Mapping[str, object]) -> Settings:
     """The arguments, then the variables, then what is usual; raises InvalidArgument."""
-    unknown = given.keys() - DEFAULTS.keys()
+    names = [one.name for one in fields(Settings)]
+    unknown = given.keys() - set(names)
     if unknown:
-        raise InvalidArgument(f"Atari: expected some of {list(DEFAULTS)} as settings, got {sorted(unknown)}")
+        raise InvalidArgument(f"Atari: expected some of {names} as settings, got {sorted(unknown)}")
     told = {name: _read(name, os.environ[key]) for name, key in VARIABLES.items() if os.environ.get(key)}
-    asked: dict[str, Any] = {**DEFAULTS, **told, **{name: one for name, one in given.items() if one is not None}}
-    known = Settings(**asked)
+    asked = {**told, **{name: one for name, one in given.items() if one is not None}}
+    known = replace(Settings(), **asked)
     _check(known)
     return known
 

@@ -20,7 +20,7 @@ from ludus.envs.open.browsergym.devtools import ProtocolError
 from ludus.envs.open.browsergym.picture import browser_picture, marked
 from ludus.envs.open.browsergym.remote import RemoteTask, remote
 from ludus.envs.open.browsergym.suite import NOWHERE, TaskSuite, suite
-from ludus.envs.open.browsergym.tab import Box, PageError, PageView, TabSettings
+from ludus.envs.open.browsergym.tab import ElementBox, PageError, PageView, TabSettings
 from ludus.errors import ChannelError, InvalidAction, InvalidArgument, ResetNeeded, shorten
 from ludus.rendering import Canvas, Choice, Drawn
 from ludus.seeding import Seed
@@ -157,7 +157,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         self._over = self._stale = self._holds = False
         self._began = -math.inf
         """When the last reset was done, by the clock."""
-        self._seen: tuple[str, list[Box]] = "", []
+        self._seen: tuple[str, list[ElementBox]] = "", []
         """The tree that was observed last, and where its elements are."""
 
     # --- the episode ---
@@ -323,7 +323,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
     ) -> tuple[BrowserGymObservation, Verdict]:
         _, commands, context = self._parts()
         seen = seen or context.tab.view(_look(episode))
-        boxes = [Box(*one) for one in seen.get("boxes", [])]
+        boxes = [ElementBox(*one) for one in seen.get("boxes", [])]
         observation = BrowserGymObservation(
             text=seen.get("tree", ""),
             url=seen["url"],

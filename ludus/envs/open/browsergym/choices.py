@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ludus.envs.open.browsergym.picture import BAR
-from ludus.envs.open.browsergym.tab import Box
+from ludus.envs.open.browsergym.tab import ElementBox
 from ludus.envs.open.browsergym.tree import Element, elements
 from ludus.rendering import Choice, choice
 from ludus.rendering.choices import Place
@@ -16,10 +16,10 @@ CHOSEN = {"combobox", "listbox"}
 KEYS = ("Enter", "Tab", "Escape", "Backspace")
 
 
-def page_choices(tree: str, boxes: Sequence[Box], size: tuple[int, int]) -> list[Choice]:
+def page_choices(tree: str, boxes: Sequence[ElementBox], size: tuple[int, int]) -> list[Choice]:
     r"""Every element with a box in view, any point of the page, a few keys, and a line for any other action.
 
-    >>> [one["label"] for one in page_choices("\t[4] button 'OK'", [Box("4", 10, 10, 80, 20)], (160, 210))][:2]
+    >>> [one["label"] for one in page_choices("\t[4] button 'OK'", [ElementBox("4", 10, 10, 80, 20)], (160, 210))][:2]
     ["button 'OK'", 'click here']
     """
     known = {one.bid: one for one in elements(tree)}
@@ -42,12 +42,12 @@ def _call(label: str, text: str, *, places: Sequence[Place] = (), ask: str = "",
     return choice(label, {"action_str": text}, places=places, ask=ask, pixels=pixels)
 
 
-def _seen(box: Box, size: tuple[int, int]) -> bool:
+def _seen(box: ElementBox, size: tuple[int, int]) -> bool:
     _, x, y, wide, high = box
     return wide > 0 and high > 0 and x < size[0] and y < size[1] and x + wide > 0 and y + high > 0
 
 
-def _element(one: Element, box: Box, size: tuple[int, int]) -> Choice:
+def _element(one: Element, box: ElementBox, size: tuple[int, int]) -> Choice:
     _, x, y, wide, high = box
     width, height = size
     place = [x / width, (y + BAR) / (height + BAR), wide / width, high / (height + BAR)]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
-from ludus.envs.open.browsergym.tab import Box
+from ludus.envs.open.browsergym.tab import ElementBox
 from ludus.rendering import Canvas, from_png, to_png
 
 __all__ = ["BAR", "browser_picture", "marked"]
@@ -34,7 +34,7 @@ def _shown(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
-def marked(png: bytes, boxes: Sequence[Box]) -> bytes:
+def marked(png: bytes, boxes: Sequence[ElementBox]) -> bytes:
     """The screenshot with a frame and a number at every element that can be acted on."""
     image = from_png(png).copy()
     height, width = image.shape[:2]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, Required, TypedDict
 
 from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError, Reply
 
-__all__ = ["Box", "PageError", "PageRequest", "PageView", "Response", "Serve", "Tab", "TabSettings"]
+__all__ = ["ElementBox", "PageError", "PageRequest", "PageView", "Response", "Serve", "Tab", "TabSettings"]
 
 QUIET_SECONDS = 5.0
 """A page that has not loaded what it asked for by then is taken as it is."""
@@ -52,7 +52,7 @@ class TabSettings(NamedTuple):
 Serve = Callable[[PageRequest], Response | None]
 
 
-class Box(NamedTuple):
+class ElementBox(NamedTuple):
     """Where an element is in the picture of its page."""
 
     bid: str

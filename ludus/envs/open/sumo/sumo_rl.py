@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from ludus.core import Info, Step
 from ludus.core.options import Options
@@ -129,11 +129,10 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
             return None
         names = [light.id for light in self.network.lights]
         reward = self.reward_fn if isinstance(self.reward_fn, str) else getattr(self.reward_fn, "__name__", "own")
-        totals: dict[str, Any] = traffic.totals()
         return SumoState(
             self.network.name, self.route_file or "", config.num_seconds, config.delta_time, config.yellow_time,
             config.min_green, config.max_green, reward, traffic.measures.time,
-            lights=dict(zip(names, traffic.phases, strict=True)), **totals,
+            lights=dict(zip(names, traffic.phases, strict=True)), **traffic.totals(),
         )  # fmt: skip
 
     def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[SumoObservation, Info]:

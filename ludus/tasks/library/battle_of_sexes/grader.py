@@ -12,7 +12,7 @@ POINTS = {"AA": 2, "BB": 1, "AB": 0, "BA": 0}
 FLIP = {"A": "B", "B": "A"}
 
 
-class Match(TypedDict):
+class EveningsMatch(TypedDict):
     """A stranger, as the generator wrote it."""
 
     kind: str
@@ -23,7 +23,7 @@ class Match(TypedDict):
 
 def grade(case: Case) -> dict[str, float]:
     """Play every match of the split."""
-    matches: list[Match] = json.loads((case.hidden / "matches.json").read_text())[case.split]
+    matches: list[EveningsMatch] = json.loads((case.hidden / "matches.json").read_text())[case.split]
     points = rounds = together = 0
     with case.program("strategy.py", seconds=SECONDS) as program:
         for at, match in enumerate(matches):
@@ -34,7 +34,7 @@ def grade(case: Case) -> dict[str, float]:
     return {"points": points / rounds, "together": together / rounds}
 
 
-def play(match: Match, player: Instance) -> list[str]:
+def play(match: EveningsMatch, player: Instance) -> list[str]:
     """One match: where both were on each evening."""
     rng = np.random.default_rng(match["seed"])
     mine = theirs = ""
@@ -49,7 +49,7 @@ def play(match: Match, player: Instance) -> list[str]:
     return [one + other for one, other in zip(mine, theirs, strict=True)]
 
 
-def stranger(match: Match, own: str, other: str, rolled: float) -> str:
+def stranger(match: EveningsMatch, own: str, other: str, rolled: float) -> str:
     """Where the stranger goes: B is what it likes; `own` and `other` are the histories as it sees them."""
     kind, level = match["kind"], match["level"]
     last = other[-1:] or "B"

@@ -13,7 +13,7 @@ FIELDS, SOLDIERS, ROUNDS = 6, 60, 30
 Divisions = list[list[int]]
 
 
-class Match(TypedDict):
+class BlottoMatch(TypedDict):
     """A stranger, as the generator wrote it."""
 
     kind: str
@@ -23,13 +23,13 @@ class Match(TypedDict):
 
 def grade(case: Case) -> dict[str, float]:
     """Play every match of the split."""
-    matches: list[Match] = json.loads((case.hidden / "matches.json").read_text())[case.split]
+    matches: list[BlottoMatch] = json.loads((case.hidden / "matches.json").read_text())[case.split]
     with case.program("strategy.py", seconds=SECONDS) as program:
         results = [play(match, program.make("Strategy", at)) for at, match in enumerate(matches)]
     return {"score": float(np.mean(results)), "won": float(np.mean(np.array(results) > 0))}
 
 
-def play(match: Match, player: Instance) -> list[int]:
+def play(match: BlottoMatch, player: Instance) -> list[int]:
     """The results of one match, round by round: 1, 0 or -1."""
     rng = np.random.default_rng(match["seed"])
     mine: Divisions = []
@@ -57,7 +57,7 @@ def checked(division: object) -> list[int]:
     return numbers
 
 
-def stranger(match: Match, other: Divisions, rng: np.random.Generator) -> list[int]:
+def stranger(match: BlottoMatch, other: Divisions, rng: np.random.Generator) -> list[int]:
     """The stranger's division; `other` are those of the submitted strategy."""
     kind, habits, turn = match["kind"], match["habits"], len(other)
     base = habits[0]

@@ -14,7 +14,7 @@ FLIP = {"C": "D", "D": "C"}
 Histories = tuple[str, str]
 
 
-class Match(TypedDict):
+class DilemmaMatch(TypedDict):
     """A stranger, as the generator wrote it."""
 
     kind: str
@@ -25,7 +25,7 @@ class Match(TypedDict):
 
 def grade(case: Case) -> dict[str, float]:
     """Play every match of the split twice: with the submitted strategy, and with tit for tat."""
-    matches: list[Match] = json.loads((case.hidden / "matches.json").read_text())[case.split]
+    matches: list[DilemmaMatch] = json.loads((case.hidden / "matches.json").read_text())[case.split]
     with case.program("strategy.py", seconds=SECONDS) as program:
         players = [program.make("Strategy", at) for at in range(len(matches))]
 
@@ -53,7 +53,7 @@ def mean_points(played: list[Histories]) -> float:
     )
 
 
-def play(matches: list[Match], choose: Callable[[dict[int, Histories]], Sequence[object]]) -> list[Histories]:
+def play(matches: list[DilemmaMatch], choose: Callable[[dict[int, Histories]], Sequence[object]]) -> list[Histories]:
     """All matches, a round of each at a time; both histories as they happened. Each match has dice of its own."""
     rngs = [np.random.default_rng(match["seed"]) for match in matches]
     histories: list[Histories] = [("", "")] * len(matches)
@@ -64,7 +64,7 @@ def play(matches: list[Match], choose: Callable[[dict[int, Histories]], Sequence
     return histories
 
 
-def after_round(match: Match, histories: Histories, move: object, rng: np.random.Generator) -> Histories:
+def after_round(match: DilemmaMatch, histories: Histories, move: object, rng: np.random.Generator) -> Histories:
     """The histories with one more round."""
     if not isinstance(move, str) or move not in FLIP:
         raise Rejected('strategy.py: expected move to return "C" or "D", got something else')
@@ -74,7 +74,7 @@ def after_round(match: Match, histories: Histories, move: object, rng: np.random
     return mine + (FLIP[move] if noise[0] else move), theirs + (FLIP[answer] if noise[1] else answer)
 
 
-def stranger(match: Match, own: str, other: str, rng: np.random.Generator) -> str:
+def stranger(match: DilemmaMatch, own: str, other: str, rng: np.random.Generator) -> str:
     """The stranger's move: `own` and `other` are the histories as it sees them."""
     kind, level = match["kind"], match["level"]
     rolled = float(rng.random())
