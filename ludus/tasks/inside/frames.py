@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 __all__ = ["CHANNEL", "plain", "receive", "send"]
 
@@ -30,7 +33,7 @@ def plain(value: object) -> object:
 
 
 def _is_set(value: object) -> TypeGuard[set[Any] | frozenset[Any]]:
-    return isinstance(value, set | frozenset)
+    return isinstance(value, (set, frozenset))
 
 
 def _is_path(value: object) -> TypeGuard[os.PathLike[str]]:
