@@ -101,11 +101,11 @@ class WrapperSpec:
     kwargs: Arguments = field(default_factory=Arguments)
 
     def __post_init__(self) -> None:
-        given: Any = self.kwargs
+        given: object = self.kwargs
         for name in ("name", "entry_point"):
             if not isinstance(getattr(self, name), str):
                 raise InvalidSpec(f"wrapper {name}: expected text, got {shorten(getattr(self, name))}")
-        if not isinstance(given, dict):
+        if not is_dict(given):
             raise InvalidSpec(f"wrapper kwargs: expected a dictionary of keyword arguments, got {shorten(given)}")
 
     def __eq__(self, other: object) -> bool:

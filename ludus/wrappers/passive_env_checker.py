@@ -99,7 +99,7 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
                 f"got {shorten(result)}; {hint}"
             )
         observation, reward, terminated, truncated, info = result
-        earned: Any = reward
+        earned: float = reward
         if not is_dict(info):
             raise ContractViolation(f"{self._name}.step info: expected a dictionary, got {shorten(info)}")
         self._observe("step", observation)

@@ -88,9 +88,8 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
             rng = self.stream(STREAM)
             if rng.random() < self.repeat_action_probability:
                 self._left = self._duration(rng)
-        if self._left > 0:
-            held: Any = self.last_action  # there is one, since it sticks
-            action, self._left = held, self._left - 1
+        if self._left > 0 and self.last_action is not None:  # there is one, since it sticks
+            action, self._left = self.last_action, self._left - 1
         self.last_action = action
         return action
 
