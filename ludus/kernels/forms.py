@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ludus.spaces.array_space import ArraySpace
 from ludus.spaces.kinds import class_of, is_array, is_dict, is_tuple
 
 __all__ = ["action_record", "action_tree", "observation_tree", "parts_of"]
+
+KeyT = TypeVar("KeyT")
 
 
 def observation_tree(space: Space[object], seen: object, functions: Sequence[FunctionType]) -> Tree:
@@ -58,8 +60,8 @@ def _observation(
 
 def _branch(
     kind: type[object],
-    spaces: Mapping[Any, Space[object]],
-    given: Mapping[Any, object],
+    spaces: Mapping[KeyT, Space[object]],
+    given: Mapping[KeyT, object],
     places: tuple[int, ...],
     rest: tuple[Sequence[FunctionType], str, Iterator[int]],
 ) -> Branch:

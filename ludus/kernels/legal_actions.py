@@ -7,6 +7,7 @@ import numpy as np
 from ludus.errors import ContractViolation, InvalidAction, shorten
 from ludus.spaces import Discrete, MultiDiscrete, Space, Tuple
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_tuple
 
 __all__ = ["Choices", "as_mask", "check_legal", "choices_of", "lane_masks"]
 
@@ -40,10 +41,10 @@ def choices_of(space: Space[object]) -> Choices:
     )
 
 
-def check_mask(choices: Choices, legal: Any) -> None:
+def check_mask(choices: Choices, legal: object) -> None:
     """Raise ContractViolation unless rules gave one bool for each choice."""
     parts = legal if choices.several else (legal,)
-    shapes = [np.shape(one) for one in parts] if isinstance(parts, tuple) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    shapes = [np.shape(one) for one in parts] if is_tuple(parts) else None
     if shapes != [(size,) for size in choices.sizes]:
         many = f"a tuple of {len(choices.sizes)} masks, of {choices.sizes} bools" if choices.several else None
         one = f"one bool for each of {choices.sizes[0]} actions"
@@ -56,8 +57,8 @@ def as_mask(legal: object) -> object:
     >>> as_mask(((True, False), (True, True, False)))
     (array([1, 0], dtype=int8), array([1, 1, 0], dtype=int8))
     """
-    if isinstance(legal, tuple) and np.ndim(legal[0]):  # pyright: ignore[reportUnknownArgumentType]
-        return tuple(np.array(one, np.int8) for one in legal)  # pyright: ignore[reportUnknownVariableType]
+    if is_tuple(legal) and np.ndim(legal[0]):
+        return tuple(np.array(one, np.int8) for one in legal)
     return np.array(legal, np.int8)
 
 

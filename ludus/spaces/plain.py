@@ -11,7 +11,7 @@ Not here: values of a space, which the space writes; `ludus.spaces.description` 
 from binascii import a2b_base64, b2a_base64  # what base64 calls, without it: `import ludus` is to be quick
 from collections.abc import Callable, Iterable, Mapping, Sized
 from math import isfinite
-from typing import Any, Final, NamedTuple, NoReturn, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,10 @@ __all__ = [
 
 
 KeysT = TypeVar("KeysT", bound=Sized)
+
+
+def _is_buffer(value: object) -> "TypeGuard[bytearray | memoryview[int]]":
+    return isinstance(value, bytearray | memoryview)
 
 
 class PlainLimits(NamedTuple):
@@ -146,9 +150,8 @@ class Dialect:
         for kind, plain in LEAVES.items():
             if isinstance(value, kind):
                 return self.walk(plain(value), path, depth)
-        raw: Any = value
-        if isinstance(value, bytearray | memoryview):
-            return self.walk(bytes(raw), path, depth)
+        if _is_buffer(value):
+            return self.walk(bytes(value), path, depth)
         return self.unknown(value, path)
 
     def unknown(self, value: object, path: str) -> object:

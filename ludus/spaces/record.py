@@ -6,7 +6,7 @@ from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from functools import cached_property, partial
 from keyword import iskeyword
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from ludus.spaces.space import LanesCodec, ModelT_co, Space, Violation, same_dat
 
 __all__ = ["Record"]
 
+Drawing: TypeAlias = "np.random.Generator | None"
 T = TypeVar("T")
 MAX_ORIGIN_CHARS = 1024
 """Characters of the place of a model in a description."""
@@ -479,20 +480,14 @@ class Record(Composite[ModelT_co]):
 
 
 def _restored(
-    model: type[object] | None,
-    given: Mapping[str, object],
-    drawn: Dict | None,
-    generator: np.random.Generator | None,
-    nan: bool = False,
+    model: type[object] | None, given: Mapping[str, object], drawn: Dict | None, rng: Drawing, nan: bool = False
 ) -> "Record":
     """A record that was pickled: its model by name, with its spaces, or its description, and its generators."""
-    if model is None:
-        record = Record.from_arguments(given)
-    else:
-        record = Record(model, spaces=cast(Mapping[str, Space[object]], given), within=Within(nan=nan))
+    spaces = cast(Mapping[str, Space[object]], given)
+    record = Record.from_arguments(given) if model is None else Record(model, spaces=spaces, within=Within(nan=nan))
     if drawn is not None:
         record._dict.copy_rng_from(drawn)  # pyright: ignore[reportPrivateUsage]
-    record._np_random = generator  # pyright: ignore[reportPrivateUsage]
+    record._np_random = rng  # pyright: ignore[reportPrivateUsage]
     return record
 
 

@@ -158,8 +158,9 @@ class IntField(FieldType):
 
     def quick(self, x: object) -> object:
         """As an int."""
-        number: Any = super().quick(x)
-        return int(number)
+        if not self.fits(x) or not isinstance(x, int):
+            raise ValueError
+        return int(x)
 
     def native(self, *, strict: bool) -> object:
         """`int` between the ends."""
@@ -259,8 +260,9 @@ class FloatField(FieldType):
 
     def quick(self, x: object) -> object:
         """As a float."""
-        number: Any = super().quick(x)
-        return float(number)
+        if not self.fits(x) or not isinstance(x, int | float):
+            raise ValueError
+        return float(x)
 
     @property
     def category(self) -> str | None:
