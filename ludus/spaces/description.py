@@ -63,23 +63,25 @@ def _numbers(data: object) -> int:
     for name in ("shape", "n"):
         shape = data.get(name)
         for lengths in shape.values() if is_dict(shape) else (shape,):
-            if is_list(lengths) and all(isinstance(one, int) for one in lengths):
-                found += abs(prod(lengths))
+            whole = [one for one in lengths if isinstance(one, int)] if is_list(lengths) else []
+            if is_list(lengths) and len(whole) == len(lengths):
+                found += abs(prod(whole))
     return found
 
 
 def _build(data: object) -> Space[object]:
-    if not is_dict(data) or not isinstance(data.get("type"), str):
+    name = data.get("type") if is_dict(data) else None
+    if not is_dict(data) or not isinstance(name, str):
         raise CodecError(f"space: expected an object with a type, got {shorten(data)}")
-    kind = _kind(data["type"])
-    arguments = {name: SPEC_JSON.read(one, name) for name, one in data.items() if name != "type"}
+    kind = _kind(name)
+    arguments = {key: SPEC_JSON.read(one, key) for key, one in data.items() if key != "type"}
     try:
         return kind.from_arguments(arguments)
     except CodecError:
         raise
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
         raise CodecError(
-            f"space {data['type']}: expected its constructor's arguments, got {shorten(arguments)}: {error}"
+            f"space {name}: expected its constructor's arguments, got {shorten(arguments)}: {error}"
         ) from error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array
 from ludus.spaces.box import require_same
 from ludus.spaces.composite import Composite, combined_box, split_flat
-from ludus.spaces.kinds import is_dict, is_iterable, is_list, is_mapping
+from ludus.spaces.kinds import is_dict, is_list, is_mapping
 from ludus.spaces.mask import exclusive
 from ludus.spaces.slot import Allocate
 from ludus.spaces.space import DictT_co, Space, Violation
@@ -296,18 +296,24 @@ def _check_space(key: object, space: object) -> None:
         raise InvalidType(f"Dict[{key!r}]: expected a ludus Space, got {shorten(space)}")
 
 
+def _are_pairs(spaces: object) -> TypeGuard[Sequence[tuple[object, Space[object]]]]:
+    """Whether they may be: what they are made of is found when they are taken apart."""
+    return isinstance(spaces, Sequence) and not isinstance(spaces, str)
+
+
 def _ordered(spaces: object, sort_keys: bool) -> dict[object, Space[object]]:
     if spaces is None:
         return {}
-    if is_mapping(spaces) and sort_keys and not isinstance(spaces, OrderedDict):
+    if is_mapping(spaces):
+        named = cast(Mapping[Any, Space[object]], spaces)  # each of them is looked at afterwards
+        if isinstance(named, OrderedDict) or not sort_keys:
+            return dict(named)
         try:
-            return {key: spaces[key] for key in sorted(spaces)}
+            return {key: named[key] for key in sorted(named)}
         except TypeError:  # keys that do not compare keep the order they came in
-            return dict(spaces)
+            return dict(named)
     try:
-        if is_mapping(spaces):
-            return dict(spaces)
-        if is_iterable(spaces) and isinstance(spaces, Sequence) and not isinstance(spaces, str):
+        if _are_pairs(spaces):
             return dict(spaces)
     except (TypeError, ValueError):  # not pairs
         pass

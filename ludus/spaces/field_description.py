@@ -39,7 +39,7 @@ def field_from_arguments(data: object) -> FieldType:
     if kind in ("several", "union"):
         parts = [field_from_arguments(one) for one in _parts(rest[0])]
         return TupleField(parts) if kind == "several" else UnionField(parts)
-    if kind in LISTS:
+    if isinstance(kind, str) and kind in LISTS:
         return ListField(kind, field_from_arguments(rest[0]), *_lengths(rest[1:]))
     if kind == "dict":
         return DictField(field_from_arguments(rest[0]), field_from_arguments(rest[1]), *_lengths(rest[2:]))

@@ -12,12 +12,13 @@ from ludus.seeding import Seed
 from ludus.spaces.array_space import Array, dtype_limits
 from ludus.spaces.box import Box
 from ludus.spaces.composite import Composite
-from ludus.spaces.kinds import is_list, is_list_or_tuple, is_tuple
+from ludus.spaces.kinds import is_integer, is_list, is_list_or_tuple, is_tuple
 from ludus.spaces.mask import exclusive, parts
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.tuple import spaces_of
 
 __all__ = ["OneOf"]
+
 
 _NUMBER: tuple[type, ...] = (int, np.int64)  # NumPy's types call the second no class
 
@@ -98,7 +99,7 @@ class OneOf(Composite[Pair]):
         """What is wrong with the pair or its number, else the violations of the value."""
         if not is_tuple(x) or len(x) != 2:
             return [self._violation(x, path, f"a pair (number, value), {self!r}")]
-        if not isinstance(x[0], _NUMBER) or not 0 <= x[0] < len(self.spaces):
+        if not self._is_number(x[0]):
             return [self._violation(x[0], f"{path}[0]", f"0 to {len(self.spaces) - 1}")]
         return self[x[0]].validate(x[1], f"{path}[1]")
 
@@ -109,7 +110,10 @@ class OneOf(Composite[Pair]):
         return x[0], self[x[0]].coerce(x[1], f"{name}[1]", error)
 
     def _is_pair(self, x: object) -> TypeGuard[Pair]:
-        return is_list_or_tuple(x) and len(x) == 2 and isinstance(x[0], _NUMBER) and 0 <= x[0] < len(self.spaces)
+        return is_list_or_tuple(x) and len(x) == 2 and self._is_number(x[0])
+
+    def _is_number(self, x: object) -> TypeGuard[int | np.int64]:
+        return is_integer(x) and isinstance(x, _NUMBER) and bool(0 <= x < len(self.spaces))
 
     def __getitem__(self, index: int | np.int64) -> Space[Any]:
         return self.spaces[index]

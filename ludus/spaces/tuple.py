@@ -14,7 +14,7 @@ from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.kinds import is_array, is_iterable, is_list, is_list_or_tuple
 from ludus.spaces.mask import exclusive, parts
 from ludus.spaces.slot import Allocate
-from ludus.spaces.space import LanesCodec, Space, TupleT_co, Violation
+from ludus.spaces.space import LanesCodec, Space, TupleT_co, Violation, is_space
 
 __all__ = ["Tuple"]
 
@@ -275,8 +275,9 @@ def spaces_of(what: str, spaces: object) -> tuple[Space[object], ...]:
     """An iterable of spaces as a tuple, each checked to be one."""
     if not is_iterable(spaces):
         raise InvalidType(f"{what}: expected a sequence of spaces, got {shorten(spaces)}")
-    found = tuple(spaces)
-    for i, space in enumerate(found):
-        if not isinstance(space, Space):
+    found: list[Space[object]] = []
+    for i, space in enumerate(spaces):
+        if not is_space(space):
             raise InvalidType(f"{what}[{i}]: expected a ludus Space, got {shorten(space)}")
-    return found
+        found.append(space)
+    return tuple(found)

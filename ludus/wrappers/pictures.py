@@ -260,7 +260,9 @@ class _Disturbed(Hooked[ObsT, ActT, ObsT, ActT]):
         if not is_tuple(picture):
             return self._disturb(picture, stream)
         streams = cast(Iterable[np.random.Generator], stream)  # a batch has one for each lane
-        return tuple(self._disturb(one, rng) for one, rng in zip(picture, streams, strict=True))
+        return tuple(
+            self._disturb(one, rng) for one, rng in zip(cast(tuple[Array, ...], picture), streams, strict=True)
+        )
 
     def _disturb(self, picture: Array, rng: np.random.Generator) -> Array:
         shape: tuple[int, ...] = picture.shape
