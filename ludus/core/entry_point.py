@@ -51,9 +51,9 @@ def import_named(module: str, what: str) -> ModuleType:
         raise EntryPointError(f"{what}: importing {module!r} failed: {type(error).__name__}: {error}") from error
 
 
-def member(module: ModuleType, path: str, what: str) -> Any:
+def member(module: ModuleType, path: str, what: str) -> object:
     """The attribute of a module at a dotted path."""
-    found: Any = module
+    found: object = module
     for part in path.split("."):
         if not hasattr(found, part):
             near = did_you_mean(part, [name for name in dir(found) if not name.startswith("_")])
