@@ -7,7 +7,7 @@ those that speak the wire call `answer` with a message. What the environment giv
 from collections.abc import Callable, Iterable
 from functools import partial
 from math import isfinite
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 from uuid import uuid4
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ludus.core import Info, VectorEnv
 from ludus.core.env import AnyEnv
-from ludus.core.options import TrackedOptions
+from ludus.core.options import Options, TrackedOptions
 from ludus.core.outcome import OUTCOME
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import (
@@ -34,6 +34,7 @@ from ludus.errors import (
 from ludus.remote.host_step import Export, Exported, HostStep, Kept, Transferred
 from ludus.remote.plans import EpisodePlans
 from ludus.remote.values import action_reader, flag, read_options, value_reply, with_outcome, write_info, write_number
+from ludus.seeding import Seed
 from ludus.spaces import Space
 from ludus.spaces.kinds import class_of, is_dict, is_tuple
 from ludus.wire import SpaceCodec, decode_value
@@ -68,6 +69,8 @@ __all__ = ["EnvHost", "HostStep"]
 
 T = TypeVar("T")
 RequestT = TypeVar("RequestT")
+Answers = dict[type, Callable[[Any], HostReply]]
+"""For each class of requests, what answers one."""
 MAX_ID_CHARS = 255
 CUT = "sandbox"
 """The key of `info` that tells that a process ended, and with it the episode."""
@@ -78,7 +81,18 @@ REASONS = {
     "cancelled": "its process was killed, since the step was cancelled",
 }
 NO_EPISODE = "step: expected reset() first, got no episode under way"
-new_tuple = cast(Any, tuple).__new__  # a named tuple's own constructor takes three times as long
+new_step = tuple[object, ...].__new__
+"""A named tuple's own constructor takes three times as long."""
+
+
+class LaneAttributes(Protocol):
+    """What batches have whose lanes have attributes; of others, asking for one is an AttributeError."""
+
+    @property
+    def np_random_seed(self) -> Iterable[object]: ...
+    def get_attr(self, name: str) -> Iterable[object]: ...
+    def set_attr(self, name: str, values: object) -> None: ...
+    def call(self, name: str, /, *args: object, **kwargs: object) -> Iterable[object]: ...
 
 
 class EnvHost:
@@ -99,14 +113,15 @@ class EnvHost:
     ) -> None:
         self.env, self.plans = env, plans
         self._batch: AnyVectorEnv | None = env if isinstance(env, VectorEnv) else None
+        self._attributes = cast("LaneAttributes | None", self._batch)
         self.batched = self._batch is not None
         self._ordered = ordered
         self._own_episodes = bool(env.metadata.get(OWN_EPISODES))
         if hasattr(env, "copy"):  # what it gives is written down at once, so that it need not be the caller's own
             env.copy = False  # type: ignore[attr-defined]
         batch = self._batch
-        self.space: Space[Any] = env.observation_space if batch is None else batch.single_observation_space
-        self.action_space: Space[Any] = env.action_space if batch is None else batch.single_action_space
+        self.space: Space[object] = env.observation_space if batch is None else batch.single_observation_space
+        self.action_space: Space[object] = env.action_space if batch is None else batch.single_action_space
         self.episode_id: str | None = None
         self.step_count, self.done, self.last = 0, True, HostStep(None, None, False, False, {})
         """`last` is what the latest reset or step gave; of a batch nothing."""
@@ -124,11 +139,11 @@ class EnvHost:
         self._read_action = action_reader(env, checked=checked)
         if (checked or self.action_space.typed) and hasattr(env, "checks_actions"):  # typed ones always are, as read
             env.checks_actions = False  # type: ignore[attr-defined]
-        self.answers: dict[type, Callable[[Any], HostReply]] = self._answers()
+        self.answers = self._answers()
 
     # --- the episode, by values ---
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None, episode_id: Any = None) -> HostStep:
+    def reset(self, *, seed: object = None, options: Options | None = None, episode_id: object = None) -> HostStep:
         """Begin an episode; seed and options reach the environment, or are refused by it."""
         outcome = self._begin(seed, options, episode_id)
         try:
@@ -142,17 +157,14 @@ class EnvHost:
         outcome = self._advance(action)
         return outcome if self._trusted else self._held(outcome)
 
-    def _begin(self, seed: Any, options: dict[str, Any] | None, episode_id: Any = None) -> HostStep:
-        if episode_id is not None and (not isinstance(episode_id, str) or not 0 < len(episode_id) <= MAX_ID_CHARS):
-            raise InvalidArgument(
-                f"episode_id: expected text of 1 to {MAX_ID_CHARS} characters, got {shorten(episode_id)}"
-            )
-        if self._own_episodes and episode_id is not None:
-            options = {**(options or {}), "episode_id": episode_id}
+    def _begin(self, seed: object, options: Options | None, episode_id: object = None) -> HostStep:
+        name = _checked_id(episode_id)
+        if self._own_episodes and name is not None:
+            options = {**(options or {}), "episode_id": name}
         given = TrackedOptions(options) if options else options
         if isinstance(given, TrackedOptions):
             given.lend()
-        result: object = self.env.reset(seed=seed, options=given)
+        result: object = self.env.reset(seed=cast("Seed | None", seed), options=given)  # it refuses what is none
         if not is_tuple(result) or len(result) != 2:
             raise ContractViolation(f"reset: expected an observation and an info, got {shorten(result)}")
         dropped = given.dropped() if isinstance(given, TrackedOptions) else []
@@ -161,7 +173,7 @@ class EnvHost:
                 f"options: expected those that the environment reads, got {listing(map(repr, dropped))}, which it did "
                 "not look at; leave it out, or have its reset refuse what it does not know"
             )
-        self.episode_id, self.step_count, self.done = episode_id or str(uuid4()), 0, False
+        self.episode_id, self.step_count, self.done = name or str(uuid4()), 0, False
         self._interrupted = ""
         outcome = HostStep(result[0], None, False, False, result[1])
         if not self.batched:
@@ -175,7 +187,7 @@ class EnvHost:
         if not is_tuple(result) or len(result) != 5:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         self.step_count += 1
-        outcome = new_tuple(HostStep, result)
+        outcome = new_step(HostStep, result)
         if not self.batched:
             self.last = outcome
             self.done = bool(result[2] or result[3])
@@ -248,8 +260,8 @@ class EnvHost:
             raise InvalidArgument(f"{kind}: expected another request, got a {type(request).__name__}")
         return answer(request)
 
-    def _answers(self) -> dict[type, Callable[[Any], HostReply]]:
-        own: dict[type, Callable[[Any], HostReply]] = (
+    def _answers(self) -> Answers:
+        own: Answers = (
             {
                 BatchStepRequest: self._step_batch,
                 BatchResetRequest: self._reset_batch,
@@ -269,7 +281,7 @@ class EnvHost:
             RestoreRequest: self._restore,
         }
 
-    def _action(self, data: Any) -> Any:
+    def _action(self, data: object) -> object:
         try:
             return self._read_action(data)
         except (CodecError, InvalidValue) as error:
@@ -288,7 +300,7 @@ class EnvHost:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         observation, reward, terminated, truncated, info = result
         self.step_count += 1
-        self.last, self.done = new_tuple(HostStep, result), bool(terminated or truncated)
+        self.last, self.done = new_step(HostStep, result), bool(terminated or truncated)
         if self._interrupted:
             self._explain(self.last)
         try:
@@ -323,7 +335,7 @@ class EnvHost:
             if self.episode_id is None and self._ordered:
                 raise ResetNeeded(NO_EPISODE)
             batch = self._lanes()
-            result: tuple[Any, ...] = batch.step_masked(actions, self._mask(batch, request.mask))
+            result: tuple[object, ...] = batch.step_masked(actions, self._mask(batch, request.mask))
             self.step_count += 1
         else:
             result = self._advance(actions)
@@ -366,7 +378,7 @@ class EnvHost:
             raise InvalidArgument(f"mask: expected {count} bytes of 0 and 1, got {shorten(data)}")
         return np.frombuffer(data, np.bool_).copy()
 
-    def _infos(self, infos: object) -> dict[str, Any]:
+    def _infos(self, infos: object) -> dict[str, object]:
         try:
             return write_infos(infos, self._write_final)
         except (CodecError, InvalidValue) as error:
@@ -382,20 +394,20 @@ class EnvHost:
         return value_reply(self.state(private=request.private), "state")
 
     def _get(self, request: GetRequest) -> ValueReply:
-        env, name, batch = self.env, request.name, cast(Any, self._batch)
+        env, name, batch = self.env, request.name, self._attributes
         if batch is None:
             found: object = env.get_wrapper_attr(name)
             # A method stays here; whoever asked may call it by its name.
             return ValueReply(dict(METHOD)) if callable(found) else value_reply(found, name)
         # Lanes that are no environments of their own have seeds, too.
-        lanes: Iterable[object] = batch.np_random_seed if name == "np_random_seed" else batch.get_attr(name)
+        lanes = batch.np_random_seed if name == "np_random_seed" else batch.get_attr(name)
         return value_reply(list(lanes), name)
 
     def _has(self, request: HasRequest) -> ValueReply:
         return ValueReply(self.env.has_wrapper_attr(request.name))
 
     def _set(self, request: SetRequest) -> ValueReply:
-        value, batch = decode_value(request.value, request.name), cast(Any, self._batch)
+        value, batch = decode_value(request.value, request.name), self._attributes
         if batch is None:
             return ValueReply(self.env.set_wrapper_attr(request.name, value, force=request.force))
         batch.set_attr(request.name, value)
@@ -404,7 +416,7 @@ class EnvHost:
     def _call(self, request: CallRequest) -> ValueReply:
         args = [decode_value(one, f"{request.name} argument {place}") for place, one in enumerate(request.args)]
         kwargs = {name: decode_value(one, name) for name, one in request.kwargs.items()}
-        batch = cast(Any, self._batch)
+        batch = self._attributes
         if batch is not None:
             return value_reply(list(batch.call(request.name, *args, **kwargs)), request.name)
         found = self.env.get_wrapper_attr(request.name)
@@ -481,6 +493,13 @@ class EnvHost:
             return
         self.env.import_state(state.state)  # type: ignore[attr-defined]
         self.episode_id, self.step_count, self.done, self.last = mine
+
+
+def _checked_id(given: object) -> str | None:
+    """The name of an episode, if one was given."""
+    if given is None or (isinstance(given, str) and 0 < len(given) <= MAX_ID_CHARS):
+        return given
+    raise InvalidArgument(f"episode_id: expected text of 1 to {MAX_ID_CHARS} characters, got {shorten(given)}")
 
 
 def _attributes(answer: Callable[[RequestT], HostReply], request: RequestT) -> HostReply:

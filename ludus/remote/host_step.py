@@ -1,9 +1,9 @@
 """`HostStep`: what an environment gave its host last, and states of an episode that hosts made alike exchange."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, SupportsFloat
 
-from ludus.core import Outcome, Snapshot
+from ludus.core import Info, Outcome, Snapshot
 from ludus.core.outcome import OUTCOME
 
 __all__ = ["Export", "Exported", "HostStep", "Kept", "Transferred"]
@@ -12,11 +12,12 @@ __all__ = ["Export", "Exported", "HostStep", "Kept", "Transferred"]
 class HostStep(NamedTuple):
     """What a reset (reward None) or a step gave."""
 
-    observation: Any
-    reward: Any
+    observation: object
+    reward: SupportsFloat | None
+    """A number; of a batch, an array of them."""
     terminated: bool
     truncated: bool
-    info: dict[str, Any]
+    info: Info
 
     @property
     def done(self) -> bool:
