@@ -4,10 +4,10 @@ A sandboxed process and a server's session have one each. Protocols that speak J
 those that speak the wire call `answer` with a message. What the environment gives is held to its spaces here, once.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from math import isfinite
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 import numpy as np
@@ -31,9 +31,18 @@ from ludus.errors import (
     listing,
     shorten,
 )
-from ludus.remote.host_step import Export, Exported, HostStep, Kept, Transferred
+from ludus.remote.host_step import Export, Exported, HostStep, Kept, LaneAttributes, Transferred
 from ludus.remote.plans import EpisodePlans
-from ludus.remote.values import action_reader, flag, read_options, value_reply, with_outcome, write_info, write_number
+from ludus.remote.values import (
+    action_reader,
+    flag,
+    read_episode_id,
+    read_options,
+    value_reply,
+    with_outcome,
+    write_info,
+    write_number,
+)
 from ludus.seeding import Seed
 from ludus.spaces import Space
 from ludus.spaces.kinds import class_of, is_dict, is_tuple
@@ -69,9 +78,7 @@ __all__ = ["EnvHost", "HostStep"]
 
 T = TypeVar("T")
 RequestT = TypeVar("RequestT")
-Answers = dict[type, Callable[[Any], HostReply]]
-"""For each class of requests, what answers one."""
-MAX_ID_CHARS = 255
+Answers = dict[type, Callable[[Any], HostReply]]  # by class of request
 CUT = "sandbox"
 """The key of `info` that tells that a process ended, and with it the episode."""
 OWN_EPISODES = "own_episodes"
@@ -83,16 +90,6 @@ REASONS = {
 NO_EPISODE = "step: expected reset() first, got no episode under way"
 new_step = tuple[object, ...].__new__
 """A named tuple's own constructor takes three times as long."""
-
-
-class LaneAttributes(Protocol):
-    """What batches have whose lanes have attributes; of others, asking for one is an AttributeError."""
-
-    @property
-    def np_random_seed(self) -> Iterable[object]: ...
-    def get_attr(self, name: str) -> Iterable[object]: ...
-    def set_attr(self, name: str, values: object) -> None: ...
-    def call(self, name: str, /, *args: object, **kwargs: object) -> Iterable[object]: ...
 
 
 class EnvHost:
@@ -158,7 +155,7 @@ class EnvHost:
         return outcome if self._trusted else self._held(outcome)
 
     def _begin(self, seed: object, options: Options | None, episode_id: object = None) -> HostStep:
-        name = _checked_id(episode_id)
+        name = read_episode_id(episode_id)
         if self._own_episodes and name is not None:
             options = {**(options or {}), "episode_id": name}
         given = TrackedOptions(options) if options else options
@@ -493,13 +490,6 @@ class EnvHost:
             return
         self.env.import_state(state.state)  # type: ignore[attr-defined]
         self.episode_id, self.step_count, self.done, self.last = mine
-
-
-def _checked_id(given: object) -> str | None:
-    """The name of an episode, if one was given."""
-    if given is None or (isinstance(given, str) and 0 < len(given) <= MAX_ID_CHARS):
-        return given
-    raise InvalidArgument(f"episode_id: expected text of 1 to {MAX_ID_CHARS} characters, got {shorten(given)}")
 
 
 def _attributes(answer: Callable[[RequestT], HostReply], request: RequestT) -> HostReply:

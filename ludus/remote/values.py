@@ -13,8 +13,18 @@ from ludus.spaces.kinds import is_array, is_dict, is_scalar
 from ludus.wire import SpaceCodec, decode_value, encode_value
 from ludus.wire.messages import ValueReply
 
-__all__ = ["action_reader", "flag", "read_options", "value_reply", "with_outcome", "write_info", "write_number"]
+__all__ = [
+    "action_reader",
+    "flag",
+    "read_episode_id",
+    "read_options",
+    "value_reply",
+    "with_outcome",
+    "write_info",
+    "write_number",
+]
 
+MAX_ID_CHARS = 255
 REAL_KINDS = "iufm"
 """Of dtypes of rewards: integers, with or without sign, floats, and spans of time."""
 
@@ -25,6 +35,13 @@ def read_options(data: object) -> Info | None:
     if options is not None and not is_dict(options):
         raise InvalidArgument(f"options: expected a dictionary or None, got {shorten(options)}")
     return options
+
+
+def read_episode_id(given: object) -> str | None:
+    """The name for an episode, if there is one; InvalidArgument where it is none."""
+    if given is None or (isinstance(given, str) and 0 < len(given) <= MAX_ID_CHARS):
+        return given
+    raise InvalidArgument(f"episode_id: expected text of 1 to {MAX_ID_CHARS} characters, got {shorten(given)}")
 
 
 def value_reply(value: object, what: str) -> ValueReply:
