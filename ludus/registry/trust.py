@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.core import EnvSpec
 from ludus.core.spec import Isolation
@@ -166,10 +166,11 @@ def _is_package(name: str) -> bool:
     return True
 
 
-def _isolation_level(level: Any, label: str) -> Isolation:
-    if level not in ISOLATION_LEVELS:
-        raise InvalidArgument(f"{label}: expected one of {listing(ISOLATION_LEVELS)}, got {shorten(level)}")
-    return level
+def _isolation_level(value: object, label: str) -> Isolation:
+    for level in ISOLATION_LEVELS:
+        if value == level:
+            return level
+    raise InvalidArgument(f"{label}: expected one of {listing(ISOLATION_LEVELS)}, got {shorten(value)}")
 
 
 @lru_cache(maxsize=8)
