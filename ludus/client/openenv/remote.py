@@ -133,7 +133,7 @@ class OpenEnvCodec(EnvCodec[object, object]):
             fields = self.action_space.write(action, "action")
         except (CodecError, InvalidValue) as error:
             raise InvalidAction(str(error)) from error
-        if self._nested:
+        if self._nested or not is_dict(fields):
             return without_undecided(fields, self._acted)
         return {name: one for name, one in fields.items() if one is not None or name not in self._undecided}
 
