@@ -94,12 +94,10 @@ def _observations(episode: RecordedEpisode, first: int, end: int) -> list[object
     run, rows = episode.run, episode.rows[first:end]
     same_step = run.header.autoreset_mode == AutoresetMode.SAME_STEP.value
     final = same_step and end == episode.length + 1 and (episode.terminated or episode.truncated)
-    columns: dict[str, Array] = {
-        name: run.chunks.lane(f"steps/{name}", episode.lane, rows) for name in run.observed.names
-    }
+    columns = {name: run.chunks.lane(f"steps/{name}", episode.lane, rows) for name in run.observed.names}
     if final:  # in the last row, the lane's next episode has begun
         for name, last in zip(columns, run.final(episode.end, episode.lane), strict=True):
-            columns[name] = np.concatenate([columns[name][:-1], np.asarray(last)[None]])
+            columns[name] = np.concatenate([np.asarray(columns[name][:-1]), np.asarray(last)[None]])
     return run.observed.split(run.observed.many(columns), len(rows))
 
 
