@@ -91,10 +91,9 @@ def copy_generator(generator: np.random.Generator) -> np.random.Generator:
     >>> copy_generator(rng).random() == rng.random()
     True
     """
-    bits = generator.bit_generator
-    if type(bits) is not np.random.PCG64:
+    bits, sequence = generator.bit_generator, generator.bit_generator.seed_seq
+    if type(bits) is not np.random.PCG64 or not isinstance(sequence, np.random.SeedSequence):
         return deepcopy(generator)
-    sequence: Any = bits.seed_seq  # what `PCG64` gives is what it takes, though NumPy's types say less of it
     copied = np.random.PCG64(sequence)
     copied.state = bits.state
     return np.random.Generator(copied)

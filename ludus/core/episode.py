@@ -1,7 +1,7 @@
 """`Episode`: how an episode that a batch begins by itself is to be reset."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.core.options import Options
 from ludus.errors import InvalidType, shorten
@@ -37,9 +37,13 @@ def planned(plan: EpisodePlan | None, lane: int, number: int) -> Episode:
     """
     if plan is None:
         return Episode()
-    episode: Any = plan(lane, number)  # of a stranger's function, whatever its type says
+    return _checked(plan(lane, number), lane, number)
+
+
+def _checked(episode: object, lane: int, number: int) -> Episode:
+    """What a stranger's function gave, whatever its type says."""
     options: object = episode.options if isinstance(episode, Episode) else ""
-    if not isinstance(options, dict | None):
+    if not isinstance(episode, Episode) or not isinstance(options, dict | None):
         raise InvalidType(
             f"episodes({lane}, {number}): expected an Episode(seed, options), got {shorten(episode)}; return Episode()"
         )

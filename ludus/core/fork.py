@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,10 @@ def fork_state(old: Wrapping, new: Wrapping, lanes: Lanes) -> None:
             setattr(new, name, deepcopy(value, {id(old): new, id(old.env): new.env}))
 
 
+def _is_deque(value: object) -> TypeGuard[deque[object]]:
+    return isinstance(value, deque)
+
+
 def taken(value: object, lanes: Lanes) -> object:
     """Lanes of what has an entry for each: arrays, structures of them, and objects that can be forked.
 
@@ -74,9 +78,8 @@ def taken(value: object, lanes: Lanes) -> object:
         return value[np.asarray(lanes)]
     if is_dict(value):
         return {key: taken(one, lanes) for key, one in value.items()}
-    kept: Any = value
-    if isinstance(value, deque):
-        return deque((taken(one, lanes) for one in kept), maxlen=kept.maxlen)
+    if _is_deque(value):
+        return deque((taken(one, lanes) for one in value), maxlen=value.maxlen)
     if is_list_or_tuple(value):
         return type(value)(taken(one, lanes) for one in value)
     forked: Callable[[Lanes], object] | None = getattr(value, "forked", None)

@@ -19,7 +19,7 @@ from ludus.core.step import Info, Step
 from ludus.core.wrapper import WrapActT, WrapObsT, Wrapper
 from ludus.seeding import Seed
 from ludus.spaces import Space
-from ludus.spaces.kinds import is_array
+from ludus.spaces.kinds import Array, is_array
 
 __all__ = ["ActionWrapper", "Hooked", "ObservationWrapper", "RewardWrapper"]
 
@@ -55,7 +55,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
         new = {hook for hook, form in BATCH_FORMS.items() if _defines(cls, hook) or _defines(cls, form)} - cls.calls
         if new:
             cls.calls = cls.calls | new
-            _call_around(cls, new)
+            Hooked._call_around(cls, new)
 
     def __init__(self, env: Env[ObsT, ActT]) -> None:
         super().__init__(env)
@@ -64,26 +64,58 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
         self._idle: Mask | None = None
         """The lanes that the next step begins, where `reward` is called around: no action earns what it gives."""
 
+    @staticmethod
+    def _call_around(kind: "type[AnyHooked]", hooks: set[str]) -> None:
+        """Have a class call hooks that its bases do not know of: the action first, observation and reward last."""
+        inner_step, inner_reset = kind.step, kind.reset
+
+        known = {hook for hook in hooks if _defines(kind, hook)}  # one environment has no use for a batch's form
+
+        @wraps(inner_step)
+        def step(self: "AnyHooked", action: object) -> Step[object]:
+            called = hooks if self._lead else known
+            if "action" in called:
+                action = self._hooked_action(action)
+            observation, reward, terminated, truncated, info = inner_step(self, action)
+            if "reward" in called:
+                reward = self._hooked_reward(reward, self._idle_lanes(terminated, truncated))
+            if "observation" in called:
+                info = self._hooked_finals(info, observation, self.observation_space)
+                observation = self._hooked_observation(observation, self.observation_space)
+            return Step(observation, reward, terminated, truncated, info)
+
+        @wraps(inner_reset)
+        def reset(
+            self: "AnyHooked", *, seed: Seed | None = None, options: Options | None = None
+        ) -> tuple[object, Info]:
+            observation, info = inner_reset(self, seed=seed, options=options)
+            self._begin_lanes(options)
+            if "observation" in (hooks if self._lead else known):
+                observation = self._hooked_observation(observation, self.observation_space)
+            return observation, info
+
+        kind.step, kind.reset = step, reset
+
     # --- calling them, for one environment or for a batch ---
 
-    def _hooked_action(self, action: object) -> Any:
+    def _hooked_action(self, action: object) -> ActT:
         own: Any = self
         if not self._lead:
             return own.action(action)
         return own.actions(action) if self._whole["action"] else self._actions_by_lane(action)
 
-    def _actions_by_lane(self, action: object) -> Any:
+    def _actions_by_lane(self, action: object) -> ActT:
         own: Any = self
         space = self._batch_below.single_action_space
         moves = _all_true(self._lead) if self.stepped is None else self.stepped
         given = zip(_lanes_of(self.action_space, action), moves.tolist(), strict=True)
         taken = [own.action(one) if moving else None for one, moving in given]
-        chosen = [one for one, moving in zip(taken, moves.tolist(), strict=True) if moving]
-        filler: object = chosen[0] if chosen else space.default()  # lanes left out take no action
+        chosen: list[object] = [one for one, moving in zip(taken, moves.tolist(), strict=True) if moving]
+        filler = chosen[0] if chosen else space.default()  # lanes left out take no action
         each = [one if moving else filler for one, moving in zip(taken, moves.tolist(), strict=True)]
         return _packed(space, each)
 
-    def _hooked_observation(self, observation: object, space: Space[object]) -> Any:
+    def _hooked_observation(self, observation: object, space: Space[object]) -> WrapObsT:
         own: Any = self
         if not self._lead:
             return own.observation(observation)
@@ -112,7 +144,7 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
                 column[lane] = own.observation(column[lane])
         return {**info, "final_obs": column}
 
-    def _hooked_reward(self, reward: Any, idle: Mask | None) -> Any:
+    def _hooked_reward(self, reward: Any, idle: Mask | None) -> float | Array:
         """The reward to give; `idle` lanes made no step, and earn nothing."""
         own: Any = self
         if not self._lead:
@@ -145,6 +177,9 @@ class Hooked(Wrapper[WrapObsT, WrapActT, ObsT, ActT]):
         self._idle = None if mask is None or self._idle is None else self._idle & ~mask
 
 
+AnyHooked = Hooked[Any, Any, Any, Any]
+
+
 def _owner(kind: type, name: str) -> type | None:
     return next((one for one in kind.__mro__ if callable(one.__dict__.get(name))), None)
 
@@ -159,36 +194,6 @@ def _takes_batches(kind: type, hook: str, form: str) -> bool:
     return many is not None and (one is None or kind.__mro__.index(many) <= kind.__mro__.index(one))
 
 
-def _call_around(kind: type[Hooked], hooks: set[str]) -> None:
-    """Have a class call hooks that its bases do not know of: the action first, observation and reward last."""
-    inner_step, inner_reset = kind.step, kind.reset
-
-    known = {hook for hook in hooks if _defines(kind, hook)}  # one environment has no use for a batch's form
-
-    @wraps(inner_step)
-    def step(self: Any, action: object) -> Step[object]:
-        called = hooks if self._lead else known
-        if "action" in called:
-            action = self._hooked_action(action)
-        observation, reward, terminated, truncated, info = inner_step(self, action)
-        if "reward" in called:
-            reward = self._hooked_reward(reward, self._idle_lanes(terminated, truncated))
-        if "observation" in called:
-            info = self._hooked_finals(info, observation, self.observation_space)
-            observation = self._hooked_observation(observation, self.observation_space)
-        return Step(observation, reward, terminated, truncated, info)
-
-    @wraps(inner_reset)
-    def reset(self: Any, *, seed: Seed | None = None, options: Options | None = None) -> tuple[object, Info]:
-        observation, info = inner_reset(self, seed=seed, options=options)
-        self._begin_lanes(options)
-        if "observation" in (hooks if self._lead else known):
-            observation = self._hooked_observation(observation, self.observation_space)
-        return observation, info
-
-    kind.step, kind.reset = step, reset
-
-
 def _all_true(lead: tuple[int, ...]) -> Mask:
     return np.ones(lead, dtype=np.bool_)
 
@@ -197,8 +202,8 @@ def _lanes_of(space: Space[object], batch: object) -> list[object]:
     return list(batch) if is_array(batch) else list(space.iterate(batch))
 
 
-def _packed(space: Space[object], lanes: list[Any]) -> object:
-    """Values of lanes as one; numbers and arrays in the dtype they have, as one environment gives them."""
+def _packed(space: Space[object], lanes: list[Any]) -> Any:
+    """Values of lanes as one, as the space's batch has them; numbers and arrays in the dtype they have."""
     kinds: Callable[[object], bool] = lambda one: isinstance(one, np.ndarray | np.generic | int | float)  # noqa: E731
     return np.stack(lanes) if all(map(kinds, lanes)) else space.concatenate(lanes)
 

@@ -5,7 +5,7 @@ An old environment becomes an `Env` by `from_legacy`; an `Env` serves an old loo
 
 from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ludus.core.step import Info, Step
 from ludus.errors import ContractViolation, InvalidArgument, InvalidSeed, InvalidType, shorten
 from ludus.seeding import Seed, as_seed
 from ludus.spaces import Space
-from ludus.spaces.kinds import is_dict, is_list, is_tuple
+from ludus.spaces.kinds import Array, is_dict, is_list, is_tuple
 from ludus.spaces.space import is_space
 
 __all__ = ["LegacyEnv", "from_done_step", "from_legacy", "to_done_step", "to_legacy"]
@@ -40,8 +40,9 @@ def from_done_step(result: Sequence[Any]) -> Step[Any]:
         )
     observation, reward, done, info = result
     if is_list(info):
-        cut = np.array([bool(one.get(CUT, False)) for one in info])
-        rest: Any = [{key: value for key, value in one.items() if key != CUT} for one in info]
+        infos = cast(list[Info], info)
+        cut = np.array([bool(one.get(CUT, False)) for one in infos])
+        rest: Any = [{key: value for key, value in one.items() if key != CUT} for one in infos]
     else:
         cut = info.get(CUT, False)
         rest = {key: value for key, value in info.items() if key != CUT}
@@ -66,8 +67,8 @@ def to_done_step(step: tuple[Any, ...]) -> tuple[Any, Any, Any, Info]:
         )
     observation, reward, terminated, truncated, info = step
     if isinstance(terminated, np.ndarray):
-        done: Any = terminated | truncated
-        return observation, reward, done, ({**info, CUT: truncated & ~terminated} if done.any() else info)
+        ended: Array = terminated | truncated
+        return observation, reward, ended, ({**info, CUT: truncated & ~terminated} if ended.any() else info)
     done = bool(terminated or truncated)
     return observation, reward, done, ({**info, CUT: bool(truncated and not terminated)} if done else info)
 
@@ -108,9 +109,10 @@ class _FromLegacy(AnyEnv):
     def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
         super().reset(seed=seed)
         arguments = self._reset_arguments(seed, options)
-        result = self.env.reset(**arguments)
-        pair = is_tuple(result) and len(result) == 2 and is_dict(result[1])
-        return result if pair else (result, {})
+        result: object = self.env.reset(**arguments)
+        if is_tuple(result) and len(result) == 2 and is_dict(result[1]):
+            return result[0], result[1]
+        return result, {}
 
     def _reset_arguments(self, seed: Seed | None, options: Options | None) -> dict[str, object]:
         arguments: dict[str, object] = {}

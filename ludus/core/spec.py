@@ -101,11 +101,11 @@ class WrapperSpec:
     kwargs: Arguments = field(default_factory=Arguments)
 
     def __post_init__(self) -> None:
-        given: Any = self.kwargs
+        given: object = self.kwargs
         for name in ("name", "entry_point"):
             if not isinstance(getattr(self, name), str):
                 raise InvalidSpec(f"wrapper {name}: expected text, got {shorten(getattr(self, name))}")
-        if not isinstance(given, dict):
+        if not is_dict(given):
             raise InvalidSpec(f"wrapper kwargs: expected a dictionary of keyword arguments, got {shorten(given)}")
 
     def __eq__(self, other: object) -> bool:
@@ -366,10 +366,15 @@ def _arguments(value: object, id: str, name: str) -> Arguments:
 def _wrappers(value: object, id: str, name: str) -> tuple[WrapperSpec, ...]:
     if not is_list_or_tuple(value):
         raise InvalidSpec(f"{id}.{name}: expected a sequence of WrapperSpec, got {shorten(value)}")
-    for one in value:
-        if not isinstance(one, WrapperSpec | Mapping):
-            raise InvalidSpec(f"{id}.{name}: expected WrapperSpec, got {shorten(one)}")
-    return tuple(read_fields(WrapperSpec, one, "wrapper") if is_mapping(one) else one for one in value)
+    return tuple(_wrapper(one, id, name) for one in value)
+
+
+def _wrapper(value: object, id: str, name: str) -> WrapperSpec:
+    if isinstance(value, WrapperSpec):
+        return value
+    if not is_mapping(value):
+        raise InvalidSpec(f"{id}.{name}: expected WrapperSpec, got {shorten(value)}")
+    return read_fields(WrapperSpec, value, "wrapper")
 
 
 def _texts(value: object, id: str, name: str) -> tuple[str, ...]:
@@ -399,9 +404,12 @@ def _check_isolation(what: str, value: object) -> None:
 
 
 def _strings(what: str, value: object) -> tuple[str, ...]:
-    if isinstance(value, str) or not is_iterable(value) or not all(isinstance(one, str) for one in value):
+    # Looked at in a tuple of its own: an iterator can be gone through once.
+    given = tuple(value) if is_iterable(value) and not isinstance(value, str) else None
+    found = tuple(one for one in given or () if isinstance(one, str))
+    if given is None or len(found) < len(given):
         raise InvalidType(f"{what}: expected a sequence of text, got {shorten(value)}")
-    return tuple(value)
+    return found
 
 
 def _same_fields(a: "Dataclass", b: object) -> bool:

@@ -77,12 +77,12 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
 
     def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[WrapObsT, Info]:
         """Reset the environment below."""
-        result: Any = self.env.reset(seed=seed, options=options)
-        return result
+        below: AnyEnv = self.env
+        return below.reset(seed=seed, options=options)
 
     def step(self, action: WrapActT) -> Step[WrapObsT]:
         """Step the environment below."""
-        below: Any = self.env
+        below: AnyEnv = self.env
         return below.step(action)
 
     def render(self) -> Any:
@@ -204,7 +204,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     @property
     def action_space(self) -> Space[WrapActT]:
         """The wrapper's own action space if it set one, else that of the environment below."""
-        below: Any = self.env.action_space
+        below: Space[Any] = self.env.action_space
         return below if self._action_space is None else self._action_space
 
     @action_space.setter
@@ -214,7 +214,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     @property
     def observation_space(self) -> Space[WrapObsT]:
         """The wrapper's own observation space if it set one, else that of the environment below."""
-        below: Any = self.env.observation_space
+        below: Space[Any] = self.env.observation_space
         return below if self._observation_space is None else self._observation_space
 
     @observation_space.setter
@@ -258,7 +258,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     def single_observation_space(self, space: Space[object]) -> None:
         self._single_observation_space = space
 
-    def _of_one_lane(self, name: str) -> Any:
+    def _of_one_lane(self, name: str) -> Space[Any]:
         own = self.__dict__.get(f"_{name}")
         return getattr(self.env, name) if own is None else own
 

@@ -13,7 +13,7 @@ from ludus.spaces.array_space import Array, ArraySpace
 __all__ = ["as_rules_take", "finite_row", "read_action"]
 
 
-def read_action(space: Space[object], action: object) -> Any:
+def read_action(space: Space[object], action: object) -> object:
     """`action` checked to be in `space`, as rules take it.
 
     >>> read_action(Discrete(3), np.int8(2))
@@ -23,7 +23,7 @@ def read_action(space: Space[object], action: object) -> Any:
     return as_rules_take(space, action)
 
 
-def as_rules_take(space: Space[Any], action: Any) -> Any:
+def as_rules_take(space: Space[object], action: Any) -> object:
     """An integer as Python's, an array, to be read, of the space's dtype, a Tuple's as a tuple, a Dict's by name.
 
     >>> as_rules_take(Dict(move=Discrete(3), force=Box(-1, 1, ())), {"move": np.int8(2), "force": 0.5})

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.errors import ContractViolation, KernelError, shorten
 from ludus.kernels.block import BlockColumn
@@ -16,6 +17,8 @@ from ludus.spaces.array_space import ArraySpace
 from ludus.spaces.kinds import class_of, is_array, is_dict, is_tuple
 
 __all__ = ["action_record", "action_tree", "observation_tree", "parts_of"]
+
+KeyT = TypeVar("KeyT")
 
 
 def observation_tree(space: Space[object], seen: object, functions: Sequence[FunctionType]) -> Tree:
@@ -58,8 +61,8 @@ def _observation(
 
 def _branch(
     kind: type[object],
-    spaces: Mapping[Any, Space[object]],
-    given: Mapping[Any, object],
+    spaces: Mapping[KeyT, Space[object]],
+    given: Mapping[KeyT, object],
     places: tuple[int, ...],
     rest: tuple[Sequence[FunctionType], str, Iterator[int]],
 ) -> Branch:
@@ -84,7 +87,7 @@ def _form(space: Space[object], seen: object, name: str) -> str:
     elif is_array(seen) and seen.ndim:
         form, shape = "array", seen.shape
     elif is_tuple(seen) and _only_numbers(seen):
-        form, shape = "tuple", np.shape(seen)
+        form, shape = "tuple", np.shape(cast(npt.ArrayLike, seen))
     else:
         raise KernelError(
             f"{name}: expected a number, a tuple of numbers or an array from observe, "
@@ -99,7 +102,9 @@ def _only_numbers(seen: object) -> bool:
     """Whether nested tuples hold nothing but numbers, and as many in each."""
     if isinstance(seen, NUMBERS):
         return True
-    return is_tuple(seen) and len({np.shape(one) for one in seen}) <= 1 and all(map(_only_numbers, seen))
+    if not is_tuple(seen):
+        return False
+    return len({np.shape(one) for one in cast(tuple[npt.ArrayLike, ...], seen)}) <= 1 and all(map(_only_numbers, seen))
 
 
 # --- actions ---

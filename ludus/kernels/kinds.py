@@ -22,6 +22,6 @@ is_array: Callable[[object], TypeGuard[Array]] = _check_of(np.ndarray)
 is_tuple: Callable[[object], TypeGuard[tuple[object, ...]]] = _check_of(tuple)
 is_dict: Callable[[object], TypeGuard[dict[str, object]]] = _check_of(dict)
 
-StepParts = tuple[Any, Any, Any, Any, Info]
+StepParts = tuple[object, object, object, object, Info]
 new_step: Callable[[type[Step[Any]], StepParts], Step[Any]] = vars(tuple)["__new__"]
 """A step without the call of its constructor, which is Python's: `tuple.__new__`."""

@@ -89,7 +89,7 @@ class KernelLanes(AnyVectorEnv):
         columns = tuple(leaf.column for leaf, _ in leaves(layout.seen, ""))
         # One observation is an array of its own; several are parts of one, which is handed over as one.
         self._out_columns = columns
-        self._out_dtype: Any = np.dtype(columns[0].dtype if self._plain else np.uint8)
+        self._out_dtype: np.dtype[Any] = np.dtype(columns[0].dtype if self._plain else np.uint8)
         self._out_shape = (n, *columns[0].shape) if self._plain else new_block(columns, n).shape
         self._choice_shape = (n,) if self._kind == "choice" else None
         self._no_actions = self._as_read(self.action_space.default())
@@ -202,9 +202,10 @@ class KernelLanes(AnyVectorEnv):
 
     def _choose(self, options: tuple[object, ...]) -> None:
         """Lay out the options that the lanes are to begin with; those that begin by themselves have the defaults."""
-        tree: Any = self._layout.options
+        if self._layout.options is None:
+            return
         for lane, row in enumerate(options):
-            for leaf, one in state_parts(tree, row):
+            for leaf, one in state_parts(self._layout.options, row):
                 self._columns[leaf.column.name][lane if len(options) > 1 else slice(None)] = fitting(leaf, one)
 
     def _fail(self, call: KernelCall) -> NoReturn:
@@ -278,7 +279,7 @@ class KernelLanes(AnyVectorEnv):
         columns = self._columns
         return composed(self._layout.state, lambda leaf: value_at(columns, leaf, lane)) if self._ready else None
 
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def call(self, name: str, /, *args: Any, **kwargs: object) -> tuple[Any, ...]:
         """An attribute of each lane; methods are of single environments, and there are none here to call."""
         if name == "get_wrapper_attr":
             return self.get_attr(*args)
@@ -286,7 +287,7 @@ class KernelLanes(AnyVectorEnv):
             raise InvalidType(f"call {name}: expected lanes to call, got a compiled batch; use executor='serial'")
         return self.get_attr(name)
 
-    def set_attr(self, name: str, values: Any) -> None:
+    def set_attr(self, name: str, values: object) -> None:
         """Set a parameter, or the lanes' `state`: one value for all lanes, or a list or tuple with one for each."""
         if name == "state":
             self._set_states(values)
@@ -295,9 +296,10 @@ class KernelLanes(AnyVectorEnv):
             raise InvalidArgument(
                 f"set_attr: expected one of the parameters {', '.join(self.rules.params._fields)}, got {name!r}"
             )
-        many = is_list_or_tuple(values) and not isinstance(getattr(self.params, name), tuple)
         owner, kind = type(self._single).__name__, self.rules.params
-        each = [coerce_parameter(owner, kind, name, one) for one in (values if many else [values])]
+        one_tuple = isinstance(getattr(self.params, name), tuple)
+        given = values if is_list_or_tuple(values) and not one_tuple else [values]
+        each = [coerce_parameter(owner, kind, name, one) for one in given]
         self._parameters = self._parameters.changed(name, each)
         self._relayout()
 

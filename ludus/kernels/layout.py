@@ -3,9 +3,10 @@
 from collections.abc import Sized
 from traceback import walk_tb
 from types import CodeType
-from typing import Any
+from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.errors import ContractViolation, KernelError, LudusError, shorten
 from ludus.kernels.action import as_rules_take
@@ -15,7 +16,7 @@ from ludus.kernels.exact.contract import Sample, sample_of
 from ludus.kernels.exact.place import place_of
 from ludus.kernels.exact.reach import reached
 from ludus.kernels.forms import action_tree, observation_tree
-from ludus.kernels.legal_actions import check_mask, choices_of
+from ludus.kernels.legal_actions import Legal, check_mask, choices_of
 from ludus.kernels.players import adapter_text, play_of
 from ludus.kernels.rule_env import RuleEnv
 from ludus.kernels.rules import Rules
@@ -145,10 +146,11 @@ def _state_of(sample: Sample, name: str) -> Branch:
     return state
 
 
-def _values(tree: Tree, value: Any) -> list[tuple[Leaf, Any]]:
+def _values(tree: Tree, value: object) -> list[tuple[Leaf, npt.ArrayLike]]:
     if isinstance(tree, Leaf):
-        return [(tree, value)]
-    return [found for part, one in zip(tree.parts, value, strict=True) for found in _values(part, one)]
+        return [(tree, cast(npt.ArrayLike, value))]
+    parts = cast(tuple[object, ...], value)
+    return [found for part, one in zip(tree.parts, parts, strict=True) for found in _values(part, one)]
 
 
 # --- what is told ---
@@ -165,7 +167,7 @@ def _information(rules: Rules, acts: Space[object], sample: Sample, params: obje
     return tuple(found)
 
 
-def _mask(acts: Space[object], legal: Any) -> InfoField:
+def _mask(acts: Space[object], legal: Legal) -> InfoField:
     choices = choices_of(acts)
     check_mask(choices, legal)
     form = "array" if isinstance(legal[0] if choices.several else legal, np.ndarray) else "tuple"
@@ -189,7 +191,7 @@ def _entries(rules: Rules, rule: str, told: object, prefix: str) -> list[InfoFie
     given: object = told._asdict() if is_record(told) else told
     if not is_dict(given):
         raise KernelError(f"info from {rule}: expected a NamedTuple or a dictionary, got {shorten(told)}")
-    tree: Any = tree_of(prefix, f"{rule} info", told if is_record(told) else tuple(given.values()))
+    tree = cast(Branch, tree_of(prefix, f"{rule} info", told if is_record(told) else tuple(given.values())))
     keys: tuple[str, ...] = tuple(given)
     places = (
         dict(zip(keys, tree.places, strict=True))

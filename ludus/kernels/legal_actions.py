@@ -1,14 +1,20 @@
 """Legal actions: masks as rules give them, as `info` tells them, and as the space of actions samples by them."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.errors import ContractViolation, InvalidAction, shorten
 from ludus.spaces import Discrete, MultiDiscrete, Space, Tuple
 from ludus.spaces.array_space import Array
 
 __all__ = ["Choices", "as_mask", "check_legal", "choices_of", "lane_masks"]
+
+
+OneMask = Array | tuple[bool, ...]
+Legal = OneMask | tuple[OneMask, ...]
+"""What rules say is legal: one bool for each action, or that of each of several choices."""
 
 
 class Choices(NamedTuple):
@@ -40,24 +46,24 @@ def choices_of(space: Space[object]) -> Choices:
     )
 
 
-def check_mask(choices: Choices, legal: Any) -> None:
+def check_mask(choices: Choices, legal: Legal) -> None:
     """Raise ContractViolation unless rules gave one bool for each choice."""
     parts = legal if choices.several else (legal,)
-    shapes = [np.shape(one) for one in parts] if isinstance(parts, tuple) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    shapes = [np.shape(cast(npt.ArrayLike, one)) for one in parts] if isinstance(parts, tuple) else None
     if shapes != [(size,) for size in choices.sizes]:
         many = f"a tuple of {len(choices.sizes)} masks, of {choices.sizes} bools" if choices.several else None
         one = f"one bool for each of {choices.sizes[0]} actions"
         raise ContractViolation(f"legal: expected {many or one}, got {shorten(legal)}")
 
 
-def as_mask(legal: object) -> object:
+def as_mask(legal: Legal) -> object:
     """What rules gave as `info["action_mask"]` has it: of int8, of several choices a tuple.
 
     >>> as_mask(((True, False), (True, True, False)))
     (array([1, 0], dtype=int8), array([1, 1, 0], dtype=int8))
     """
-    if isinstance(legal, tuple) and np.ndim(legal[0]):  # pyright: ignore[reportUnknownArgumentType]
-        return tuple(np.array(one, np.int8) for one in legal)  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(legal, tuple) and np.ndim(legal[0]):
+        return tuple(np.array(one, np.int8) for one in legal)
     return np.array(legal, np.int8)
 
 

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from inspect import get_annotations
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
-from ludus.spaces.kinds import is_list_or_tuple
+from ludus.spaces.kinds import is_integer, is_list_or_tuple
 
 __all__ = ["coerce_parameter", "coerce_parameters"]
 
 EXPECTED = {"float": "a number", "int": "an integer", "bool": "True or False", "tuple": "a tuple"}
 BOOLS: tuple[type[object], ...] = (bool, np.bool_)
-INTEGERS: tuple[type[object], ...] = (int, np.integer)
 NUMBERS: tuple[type[object], ...] = (int, float, np.number)
 Params = TypeVar("Params", bound=NamedTuple)
 
@@ -31,6 +30,10 @@ def _created(kind: Callable[..., Params], fields: Mapping[str, object]) -> Param
     return kind(**fields)
 
 
+def _is_number(value: object) -> TypeGuard[float | np.integer | np.floating]:
+    return isinstance(value, NUMBERS)
+
+
 def coerce_parameter(owner: str, params: type[object], name: str, value: object) -> object:
     """`value` as the type that `params` annotates `name` with; raises InvalidType where it is none.
 
@@ -45,13 +48,12 @@ def coerce_parameter(owner: str, params: type[object], name: str, value: object)
     """
     annotation = get_annotations(params).get(name)
     kind = getattr(annotation, "__name__", annotation)  # text where annotations are not evaluated
-    number: Any = value
     if kind == "bool" and isinstance(value, BOOLS):
-        return bool(number)
-    if kind == "int" and isinstance(value, INTEGERS) and not isinstance(value, bool):
-        return int(number)
-    if kind == "float" and isinstance(value, NUMBERS) and not isinstance(value, bool) and value == value:
-        return float(number)
+        return bool(value)
+    if kind == "int" and is_integer(value) and not isinstance(value, bool):
+        return int(value)
+    if kind == "float" and _is_number(value) and not isinstance(value, bool) and value == value:
+        return float(value)
     if kind == "tuple" and is_list_or_tuple(value):
         return tuple(value)
     if isinstance(kind, str) and kind in EXPECTED:

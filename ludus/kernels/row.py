@@ -3,7 +3,7 @@
 Filling a short row by hand is twice as fast as `np.array` on a tuple.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from ludus.spaces.kinds import class_of
 __all__ = ["observation_writer"]
 
 Writer = Callable[[Any], object]
+"""Takes what rules observe in a space: a number, a tuple, an array, a NamedTuple or a dictionary."""
 
 
 def observation_writer(space: Space[object], name: str = "observation") -> Writer | None:
@@ -73,8 +74,9 @@ def _numbers(count: int, name: str, seen: Any) -> object:
     return seen if class_of(seen) is tuple and len(seen) == count else _tuple([None] * count, name, seen)
 
 
-def _dict(writers: dict[str, Writer | None], name: str, seen: Any) -> object:
-    given: object = seen._asdict() if hasattr(seen, "_asdict") else seen
+def _dict(writers: dict[str, Writer | None], name: str, seen: object) -> object:
+    as_dict: Callable[[], object] | None = getattr(seen, "_asdict", None)
+    given = seen if as_dict is None else as_dict()
     if not is_dict(given) or given.keys() != writers.keys():
         raise ContractViolation(
             f"{name}: expected the keys {list(writers)}, in a dictionary or a NamedTuple, from observe, "
@@ -83,7 +85,7 @@ def _dict(writers: dict[str, Writer | None], name: str, seen: Any) -> object:
     return {key: given[key] if to is None else to(given[key]) for key, to in writers.items()}
 
 
-def _two(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
+def _two(dtype: np.dtype[np.generic], otherwise: Writer, seen: Iterable[float]) -> object:
     row = empty(2, dtype)
     try:
         row[0], row[1] = seen
@@ -92,7 +94,7 @@ def _two(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
     return row
 
 
-def _three(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
+def _three(dtype: np.dtype[np.generic], otherwise: Writer, seen: Iterable[float]) -> object:
     row = empty(3, dtype)
     try:
         row[0], row[1], row[2] = seen
@@ -101,7 +103,7 @@ def _three(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
     return row
 
 
-def _four(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
+def _four(dtype: np.dtype[np.generic], otherwise: Writer, seen: Iterable[float]) -> object:
     row = empty(4, dtype)
     try:
         row[0], row[1], row[2], row[3] = seen
@@ -110,7 +112,7 @@ def _four(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
     return row
 
 
-def _six(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
+def _six(dtype: np.dtype[np.generic], otherwise: Writer, seen: Iterable[float]) -> object:
     row = empty(6, dtype)
     try:
         row[0], row[1], row[2], row[3], row[4], row[5] = seen
@@ -119,4 +121,9 @@ def _six(dtype: np.dtype[np.generic], otherwise: Writer, seen: Any) -> object:
     return row
 
 
-_BY_LENGTH: dict[int, Callable[[np.dtype[np.generic], Writer, Any], object]] = {2: _two, 3: _three, 4: _four, 6: _six}
+_BY_LENGTH: dict[int, Callable[[np.dtype[np.generic], Writer, Iterable[float]], object]] = {
+    2: _two,
+    3: _three,
+    4: _four,
+    6: _six,
+}

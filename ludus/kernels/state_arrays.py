@@ -5,7 +5,7 @@ batch every array field has memory of its own; copying here what is not the same
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -28,8 +28,7 @@ def has_arrays(value: object) -> bool:
 
 def own_copy(value: ValueT) -> ValueT:
     """The same nested tuples with arrays of their own."""
-    copied: Any = _copied(value)  # of the same type, for all a caller can tell
-    return copied
+    return cast(ValueT, _copied(value))  # of the same type, for all a caller can tell
 
 
 def _copied(value: object) -> object:

@@ -6,8 +6,8 @@ integers leave over.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ def stream_rows(seeds: Sequence[int]) -> Words:
 
 def write_stream(rows: Words, lane: int, bits: np.random.BitGenerator) -> None:
     """Put the state of a PCG64 bit generator into a row."""
-    state: Mapping[str, Any] = bits.state
+    state = bits.state
     for place, value in ((HIGH, state["state"]["state"]), (STEP_HIGH, state["state"]["inc"])):
         rows[lane, place], rows[lane, place + 1] = U(value >> 64), U(value & 0xFFFFFFFFFFFFFFFF)
     rows[lane, HAS_HALF], rows[lane, HALF] = U(state["has_uint32"]), U(state["uinteger"])

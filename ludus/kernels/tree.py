@@ -113,7 +113,7 @@ def record_kinds(tree: Tree) -> dict[type[NamedTuple], None]:
     return found
 
 
-def composed(tree: Tree, read: Callable[[Leaf], object]) -> Any:
+def composed(tree: Tree, read: Callable[[Leaf], object]) -> object:
     """The value of a tree whose leaves are as `read` gives them.
 
     >>> tree = tree_of("s", "pair", (1, 2.5))

@@ -3,9 +3,10 @@
 import re
 from functools import lru_cache
 from operator import index
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.errors import InvalidArgument, listing, shorten
+from ludus.spaces.kinds import is_iterable
 
 __all__ = ["NAMES", "RGBA", "Color", "parse_color"]
 
@@ -59,7 +60,9 @@ def _from_text(text: str) -> RGBA | None:
     return RGBA(*bytes.fromhex(digits))
 
 
-def _from_channels(color: Any) -> RGBA | None:
+def _from_channels(color: object) -> RGBA | None:
+    if not is_iterable(color):
+        return None
     try:
         channels = [index(channel) for channel in color]
     except TypeError:

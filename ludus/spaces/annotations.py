@@ -30,6 +30,11 @@ Limits = dict[str, Any]
 _NAMES = {kind: name for name, kind in SCALARS.items()}
 _DATA: dict[object, str] = {Any: "any", object: "any", dict: "object", list: "array"}
 """Types that leave the form of the data open."""
+_NUMBERS_AND_TEXT: dict[object, type[IntField | FloatField | StrField]] = {
+    int: IntField,
+    float: FloatField,
+    str: StrField,
+}
 _LISTS: dict[object, str] = {
     list: "list",
     set: "set",
@@ -98,7 +103,7 @@ def _option(annotation: object, metadata: tuple[object, ...], path: str, within:
     return NoneField() if annotation in (None, type(None)) else field_type(annotation, metadata, path, within)
 
 
-def _unbounded(annotation: Any, path: str, within: Within) -> FieldType:
+def _unbounded(annotation: object, path: str, within: Within) -> FieldType:
     origin, args = get_origin(annotation), get_args(annotation)
     if is_model(annotation):
         if annotation in within.models:
@@ -146,11 +151,11 @@ def _hashable(annotation: object) -> bool:
     return True
 
 
-def _named(annotation: Any, space: Space[object], path: str) -> FieldType:
+def _named(annotation: object, space: Space[object], path: str) -> FieldType:
     """A space named outright: plain Python scalars are still read and built as such."""
     own = deepcopy(space)  # the one in the annotation is shared by all, its generator included
-    make = {int: IntField, float: FloatField, str: StrField}.get(annotation)
-    if make is None:
+    make = _NUMBERS_AND_TEXT.get(annotation)
+    if make is None or not isinstance(annotation, type):
         return BoolField() if annotation is bool and space.shape == () else SpaceField(own)
     if space.shape:
         raise InvalidSpace(

@@ -4,24 +4,21 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from math import isfinite, prod
 from sys import byteorder
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import CodecError, InvalidType, shorten
-from ludus.spaces.kinds import is_array, is_list
+from ludus.spaces.kinds import Array, is_array
 from ludus.spaces.slot import Allocate
 from ludus.spaces.space import Space, Violation, known_space
 
 if TYPE_CHECKING:
     from ludus.spaces.box import Box
-__all__ = ["ArraySpace", "array_from_plain", "as_array", "dtype_limits", "nested_schema", "plain_from_array"]
+__all__ = ["Array", "ArraySpace", "array_from_plain", "as_array", "dtype_limits", "nested_schema", "plain_from_array"]
 
 T_co = TypeVar("T_co", covariant=True)
-Array = npt.NDArray[Any]
-"""An array whose dtype is known when it runs, and not before."""
-
 LITTLE = byteorder == "little"
 RAW = (bytes, bytearray, memoryview)
 MAX_ELEMENTS = 100
@@ -78,8 +75,7 @@ class ArraySpace(Space[T_co]):
 
     def unflatten(self, x: Any) -> T_co:
         """The array of this shape with those numbers."""
-        value: Any = np.asarray(x, dtype=self.dtype).reshape(self._shape)
-        return value
+        return cast(T_co, np.asarray(x, dtype=self.dtype).reshape(self._shape))
 
     def flat_space(self) -> "Box":
         """A box of one row with the widest bounds the dtype has."""
@@ -91,8 +87,7 @@ class ArraySpace(Space[T_co]):
 
     def default(self) -> T_co:
         """All zeros."""
-        value: Any = np.zeros(self._shape, dtype=self.dtype)
-        return value
+        return cast(T_co, np.zeros(self._shape, dtype=self.dtype))
 
     def iterate(self, items: Any) -> Iterator[Any]:
         """The rows of an array."""
@@ -141,7 +136,7 @@ class ArraySpace(Space[T_co]):
         """A view: it changes when a lane is written."""
         return np.frombuffer(memory, dtype=self.dtype, count=n * self._size).reshape(n, *self._shape)
 
-    def write_shared(self, memory: Any, lane: int, x: Any) -> None:
+    def write_shared(self, memory: Any, lane: int, x: npt.ArrayLike) -> None:
         """Copy `x` into its lane."""
         size = self._size
         row = np.frombuffer(memory, dtype=self.dtype, count=size, offset=lane * size * self.dtype.itemsize)
@@ -171,21 +166,21 @@ class ArraySpace(Space[T_co]):
 
 
 @lru_cache(maxsize=64)
-def dtype_limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:  # whole numbers of an integer dtype, else floats
-    """The least and greatest finite value of a numeric dtype, as Python numbers."""
+def dtype_limits(dtype: np.dtype[np.generic]) -> tuple[float, float]:
+    """The least and greatest finite value of a numeric dtype, as Python numbers: whole ones of an integer dtype."""
     if dtype.kind == "b":
         return 0, 1
     if dtype.kind == "f":
-        return float(np.finfo(dtype).min), float(np.finfo(dtype).max)
-    return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        return float(np.finfo(dtype.str).min), float(np.finfo(dtype.str).max)
+    return int(np.iinfo(dtype.str).min), int(np.iinfo(dtype.str).max)
 
 
-def as_array(x: object) -> object:
-    """A sequence as an array, or as it is when its rows differ in length."""
+def as_array(x: object) -> Array | None:
+    """A sequence as an array; None when its rows differ in length."""
     try:
         return np.array(x)
     except ValueError:
-        return x
+        return None
 
 
 def plain_from_array(x: Array | np.generic, *, binary: bool = False) -> object:
@@ -201,9 +196,13 @@ def plain_from_array(x: Array | np.generic, *, binary: bool = False) -> object:
     return x.tolist() if np.isfinite(x).all() else _with_names(x.tolist())
 
 
-def _with_names(data: Any) -> Any:
+Nested: TypeAlias = "float | list[Nested]"
+"""A number, or lists of numbers inside one another."""
+
+
+def _with_names(data: Nested) -> object:
     """Infinities and NaN, which JSON lacks, by name."""
-    if is_list(data):
+    if isinstance(data, list):
         return [_with_names(one) for one in data]
     if isfinite(data):
         return data

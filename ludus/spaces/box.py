@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -114,11 +114,11 @@ class Box(ArraySpace[ArrayT_co]):
             "_plan": None,
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        shared = state.pop("_shared")
-        vars(self).update(state)
-        for name in shared:
-            setattr(self, name, np.broadcast_to(state[name], self._shape))
+    def __setstate__(self, state: dict[str, object]) -> None:
+        own = vars(self)
+        own.update(state)
+        for name in own.pop("_shared"):
+            setattr(self, name, np.broadcast_to(own[name], self._shape))
 
     def arguments(self) -> dict[str, object]:
         """The bounds (infinity where there is none), the shape and the dtype."""
@@ -185,10 +185,8 @@ class Box(ArraySpace[ArrayT_co]):
 
     def default(self) -> ArrayT_co:
         """Zeros, moved into the bounds where zero is outside."""
-        value: Any = np.clip(
-            np.zeros(self._shape, dtype=self.dtype), self.low, self.high, out=np.empty(self._shape, self.dtype)
-        )
-        return value
+        zeros = np.zeros(self._shape, dtype=self.dtype)
+        return cast(ArrayT_co, np.clip(zeros, self.low, self.high, out=np.empty(self._shape, self.dtype)))
 
     # --- membership ---
 
@@ -296,7 +294,7 @@ def _are_close(bound: Array, other: Array) -> bool:
     return np.allclose(bound, other)
 
 
-def _outer(bound: Array, finite: Array, infinity: float) -> Any:
+def _outer(bound: Array, finite: Array, infinity: float) -> Bound:
     """A bound as the constructor takes it: one number where all are equal."""
     bound, finite = (_one(bound), _one(finite)) if _is_repeated(bound) else (bound, finite)
     if not finite.all() and bound.dtype.kind != "f":
@@ -304,8 +302,10 @@ def _outer(bound: Array, finite: Array, infinity: float) -> Any:
     if bound.dtype.kind == "b":  # the constructor takes 0 and 1, not False and True
         bound = bound.astype(np.int8)
     same = bound.size > 0 and bool((bound == bound.flat[0]).all())
-    first = bound.flat[0] if same else None
-    return bound if not same else first.item() if is_scalar(first) and first.dtype.itemsize <= 8 else first
+    if not same:
+        return bound
+    first: float | np.integer | np.floating = bound.flat[0]
+    return first.item() if isinstance(first, np.integer | np.floating) and first.dtype.itemsize <= 8 else first
 
 
 def _short(bound: Array) -> str:
@@ -314,7 +314,7 @@ def _short(bound: Array) -> str:
     return str(bound.min()) if uniform else str(bound)
 
 
-def _box_dtype(dtype: npt.DTypeLike | None) -> np.dtype[Any]:
+def _box_dtype(dtype: npt.DTypeLike | None) -> np.dtype[np.generic]:
     if dtype is None:
         raise InvalidSpace("Box dtype: expected an integer, floating or bool dtype, got None; name one")
     found = np.dtype(dtype)
@@ -403,10 +403,10 @@ def _check_range(name: str, array: Array, dtype: np.dtype[np.generic]) -> None:
         raise InvalidSpace(f"Box {name}: expected values within {dtype} ({least} to {most}), got {shorten(array)}")
 
 
-def require_same(space: SpaceT, spaces: Any, *names: str) -> Sequence[SpaceT]:  # their class is the caller's affair
-    """`spaces`, checked to agree with `space` in these attributes."""
+def require_same(space: SpaceT, spaces: Sequence[Space[object]], *names: str) -> Sequence[SpaceT]:
+    """`spaces`, which the caller knows to be of one class, checked to agree with `space` in these attributes."""
     for name in names:
         found = [getattr(one, name) for one in spaces]
         if any(one != getattr(space, name) for one in found):
             raise InvalidSpace(f"batch_differing: expected spaces of one {name}, got {shorten(found)}")
-    return spaces
+    return cast(Sequence[SpaceT], spaces)

@@ -9,27 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ludus.spaces.field_types import FieldType, Test
 from ludus.spaces.scalar_fields import StrField
+from ludus.spaces.space import ModelT_co
 from ludus.spaces.text import is_unicode
 
 __all__ = ["Compiled", "Construct", "getter"]
 
+GivenT = TypeVar("GivenT")
 Values = tuple[Any, ...]
+"""Those of the fields in order, each of its field's type."""
 
 
-class Construct(NamedTuple):
+class Construct(NamedTuple, Generic[ModelT_co]):
     """How an instance is made of the values of its fields."""
 
-    call: Callable[..., Any]
+    call: Callable[..., ModelT_co]
     keywords: tuple[str, ...] | None = None
     """The names by which the values are given; None where they are given by position."""
     whole: bool = False
     """Whether they are given as one dictionary."""
 
-    def make(self, values: Iterable[object]) -> Any:
+    def make(self, values: Iterable[object]) -> ModelT_co:
         """The instance with those values, in the order of the fields."""
         if self.keywords is None:
             return self.call(*values)
@@ -37,7 +40,7 @@ class Construct(NamedTuple):
         return self.call(given) if self.whole else self.call(**given)
 
 
-class Compiled:
+class Compiled(Generic[ModelT_co]):
     """Some fields as msgspec sees them: functions made once, since they are called at every step.
 
     >>> from ludus.spaces.scalar_fields import IntField
@@ -51,7 +54,7 @@ class Compiled:
         name: str,
         fields: Mapping[str, FieldType],
         defaults: Mapping[str, Callable[[], object]],
-        construct: Construct,
+        construct: Construct[ModelT_co],
     ) -> None:
         import msgspec
 
@@ -74,20 +77,20 @@ class Compiled:
         self.fits = _tester(row_held, fields, getter(tuple(fields)))
         """Whether the fields of an object do."""
 
-    def reader(self, otherwise: Callable[[object, str], object]) -> Callable[..., Any]:
+    def reader(self, otherwise: Callable[[object, str], ModelT_co]) -> Callable[..., ModelT_co]:
         """`read` of data and a name for it, and another way where that fails."""
         return _reader(self.type, *self._parts, otherwise)
 
-    def __deepcopy__(self, memo: object) -> Compiled:
+    def __deepcopy__(self, memo: object) -> Compiled[ModelT_co]:
         return self  # it draws no samples, so copies of a space may share it
 
 
 def _reader(
     kind: object,
     fields: Mapping[str, FieldType],
-    construct: Construct,
-    otherwise: Callable[[object, str], object] | None = None,
-) -> Callable[..., Any]:
+    construct: Construct[ModelT_co],
+    otherwise: Callable[[object, str], ModelT_co] | None = None,
+) -> Callable[..., ModelT_co]:
     """What makes an instance of data by way of `kind`, or of such a value itself; raises where a field refuses.
 
     All in one function: each call more would cost as much as msgspec takes for a small record.
@@ -102,7 +105,7 @@ def _reader(
     if construct.whole and construct.keywords == tuple(fields) and not tests and not parts:
         return _whole_reader(kind, fields, call, otherwise)
 
-    def finish(values: Values) -> object:
+    def finish(values: Values) -> ModelT_co:
         for place, test in tests:
             if not test(values[place]):
                 raise ValueError
@@ -113,7 +116,7 @@ def _reader(
 
     plain = by_position and not tests and not parts
 
-    def read(x: object, name: str = "value") -> object:
+    def read(x: object, name: str = "value") -> ModelT_co:
         try:
             values = astuple(convert(x, kind))
             for place in texts:
@@ -131,16 +134,16 @@ def _reader(
 def _whole_reader(
     kind: object,
     fields: Mapping[str, FieldType],
-    call: Callable[[dict[str, object]], object],
-    otherwise: Callable[[object, str], object] | None,
-) -> Callable[..., Any]:
+    call: Callable[[dict[str, object]], ModelT_co],
+    otherwise: Callable[[object, str], ModelT_co] | None,
+) -> Callable[..., ModelT_co]:
     """The same for what is made of a dictionary, where no field asks for more than msgspec does."""
     from msgspec import convert
     from msgspec.structs import asdict
 
     texts = [name for name, field in fields.items() if _is_plain_text(field)]
 
-    def read(x: object, name: str = "value") -> object:
+    def read(x: object, name: str = "value") -> ModelT_co:
         try:
             values = asdict(convert(x, kind))
             for one in texts:
@@ -155,12 +158,14 @@ def _whole_reader(
     return read
 
 
-def _tester(kind: object, fields: Mapping[str, FieldType], values_of: Callable[[Any], Values]) -> Test:
+def _tester(
+    kind: object, fields: Mapping[str, FieldType], values_of: Callable[[GivenT], Values]
+) -> Callable[[GivenT], bool]:
     from msgspec import convert
 
     texts, tests = _texts(fields), _tests(fields, strict=True)
 
-    def fits(x: object) -> bool:
+    def fits(x: GivenT) -> bool:
         try:
             values = values_of(x)
             convert(values, kind)
@@ -193,7 +198,7 @@ def _is_plain_text(field: FieldType) -> bool:
     return isinstance(field, StrField) and field.named is None
 
 
-def getter(names: tuple[str, ...]) -> Callable[[Any], Values]:
+def getter(names: tuple[str, ...]) -> Callable[[object], Values]:
     """The values of those attributes, in a tuple."""
     if len(names) > 1:
         return attrgetter(*names)

@@ -1,6 +1,7 @@
 """`Composite`: what spaces made of spaces share — seeds drawn for the parts, and flat forms joined."""
 
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -57,14 +58,15 @@ class Composite(Space[T_co]):
         return [int(one) for one in self.np_random.integers(np.iinfo(np.int32).max, size=len(self.subspaces))]
 
 
-def combined_box(flat: list[Any]) -> Box:
+def combined_box(flat: Sequence[Space[object]]) -> Box:
     """One box with the bounds of flat boxes, one after another."""
     if not flat:
         raise InvalidSpace("flatten: expected at least one space, got none")
+    boxes = cast(Sequence[Box], flat)  # as those of spaces that flatten to arrays are
     return Box(
-        np.concatenate([box.low for box in flat]),
-        np.concatenate([box.high for box in flat]),
-        dtype=np.result_type(*[box.dtype for box in flat]),
+        np.concatenate([box.low for box in boxes]),
+        np.concatenate([box.high for box in boxes]),
+        dtype=np.result_type(*[box.dtype for box in boxes]),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 from functools import cached_property
 from itertools import islice
+from types import GenericAlias
 from typing import Annotated, Any, TypeGuard
 
 from ludus.errors import InvalidSpace, shorten
@@ -18,15 +19,23 @@ from ludus.spaces.tuple import Tuple
 
 __all__ = ["LISTS", "DictField", "ListField", "TupleField"]
 
-LISTS: dict[str, Any] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+Kind = type[list[object]] | type[tuple[object, ...]] | type[set[object]] | type[frozenset[object]]
+LISTS: dict[str, Kind] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 ARRAYS = (list, tuple, set, frozenset)
 """What may stand for a list, as msgspec has it."""
 MAX_PROBLEMS = 100
 """How many wrong elements of one list are named."""
 
 
-def _is_arrayed(x: object) -> TypeGuard[Collection[Any]]:
+def _is_arrayed(x: object) -> TypeGuard[Collection[object]]:
     return isinstance(x, ARRAYS)
+
+
+def _each(kind: type[Collection[object]], test: Test) -> Test:
+    def fits(x: Iterable[object]) -> bool:
+        return isinstance(x, kind) and all(map(test, x))
+
+    return fits
 
 
 class ListField(FieldType):
@@ -49,9 +58,9 @@ class ListField(FieldType):
         """The element's."""
         return (self.item,)
 
-    def validate(self, x: Any, path: str) -> list[Violation]:
+    def validate(self, x: object, path: str) -> list[Violation]:
         """Every element, or the type and length."""
-        if not isinstance(x, self.type):
+        if not _is_arrayed(x) or not isinstance(x, self.type):
             return [Violation(path, f"a {self.kind}", shorten(x))]
         return self._wrong_length(x, path) or _first(
             one for i, part in enumerate(x) for one in self.item.validate(part, f"{path}[{i}]")
@@ -96,7 +105,7 @@ class ListField(FieldType):
         import msgspec
 
         item = self.item.native(strict=strict)
-        kind = tuple[item, ...] if self.kind == "tuple" else self.type[item]
+        kind = tuple[item, ...] if self.kind == "tuple" else GenericAlias(self.type, (item,))
         if not self.least and self.most is None:
             return kind
         return Annotated[kind, msgspec.Meta(min_length=self.least, max_length=self.most)]
@@ -106,7 +115,7 @@ class ListField(FieldType):
         kind, item = self.type, self.item.retest(strict=strict)
         if item is None:
             return (lambda x: isinstance(x, kind)) if strict else None
-        return lambda x: isinstance(x, kind) and all(map(item, x))
+        return _each(kind, item)
 
     def finisher(self) -> Callable[[Iterable[object]], object] | None:
         """The elements finished."""

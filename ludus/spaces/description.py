@@ -36,9 +36,10 @@ def from_json(text: str | bytes) -> Space[Any]:
     return from_description(read_json(text, "space"))
 
 
-def describe(space: Space[object]) -> dict[str, Any]:
+def describe(space: Space[object]) -> dict[str, object]:
     """The space as plain data: its type name and its constructor arguments."""
-    return {"type": space.type_name()} | {name: SPEC_JSON.write(one, name) for name, one in space.arguments().items()}
+    described: dict[str, object] = {"type": space.type_name()}
+    return described | {name: SPEC_JSON.write(one, name) for name, one in space.arguments().items()}
 
 
 def from_description(data: object) -> Space[Any]:
@@ -62,23 +63,25 @@ def _numbers(data: object) -> int:
     for name in ("shape", "n"):
         shape = data.get(name)
         for lengths in shape.values() if is_dict(shape) else (shape,):
-            if is_list(lengths) and all(isinstance(one, int) for one in lengths):
-                found += abs(prod(lengths))
+            whole = [one for one in lengths if isinstance(one, int)] if is_list(lengths) else []
+            if is_list(lengths) and len(whole) == len(lengths):
+                found += abs(prod(whole))
     return found
 
 
 def _build(data: object) -> Space[object]:
-    if not is_dict(data) or not isinstance(data.get("type"), str):
+    name = data.get("type") if is_dict(data) else None
+    if not is_dict(data) or not isinstance(name, str):
         raise CodecError(f"space: expected an object with a type, got {shorten(data)}")
-    kind = _kind(data["type"])
-    arguments = {name: SPEC_JSON.read(one, name) for name, one in data.items() if name != "type"}
+    kind = _kind(name)
+    arguments = {key: SPEC_JSON.read(one, key) for key, one in data.items() if key != "type"}
     try:
         return kind.from_arguments(arguments)
     except CodecError:
         raise
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
         raise CodecError(
-            f"space {data['type']}: expected its constructor's arguments, got {shorten(arguments)}: {error}"
+            f"space {name}: expected its constructor's arguments, got {shorten(arguments)}: {error}"
         ) from error
 
 
@@ -100,10 +103,13 @@ def _write_dtype(dialect: Dialect, value: object, path: str, depth: int) -> obje
 def _write_type(dialect: Dialect, value: type, path: str, depth: int) -> object:
     """`np.float32` and the like stand for their dtype; other classes are code, not data."""
     del depth
-    kind: Any = value
-    if issubclass(value, np.generic) or value in (int, float, bool):
-        return {"$dtype": str(np.dtype(kind))}
+    if _is_of_numbers(value):
+        return {"$dtype": str(np.dtype(value))}
     return dialect.refuse(f"{path}: expected data, got the class {value.__qualname__}")
+
+
+def _is_of_numbers(kind: type) -> bool:
+    return issubclass(kind, np.generic) or kind in (int, float, bool)
 
 
 def _write_space(dialect: Dialect, value: Space[object], path: str, depth: int) -> object:
@@ -111,9 +117,12 @@ def _write_space(dialect: Dialect, value: Space[object], path: str, depth: int) 
     return {"$space": describe(value)}
 
 
-def _read_dtype(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
-    del dialect, path, depth
-    return np.dtype(data["$dtype"])
+def _read_dtype(dialect: Dialect, data: dict[str, object], path: str, depth: int) -> object:
+    del dialect, depth
+    name = data["$dtype"]
+    if type(name) is not str:
+        raise CodecError(f"{path}: expected the name of a dtype, got {shorten(name)}")
+    return np.dtype(name)
 
 
 def _read_space(dialect: Dialect, data: dict[str, object], path: str, depth: int) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard, TypeVar, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ludus.errors import (
 )
 from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array
+from ludus.spaces.box import require_same
 from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.kinds import is_dict, is_list, is_mapping
 from ludus.spaces.mask import exclusive
@@ -27,6 +28,10 @@ from ludus.spaces.slot import Allocate
 from ludus.spaces.space import DictT_co, Space, Violation
 
 __all__ = ["Dict"]
+
+KeyT = TypeVar("KeyT")
+ByKey = Mapping[Any, object]
+"""A value for each key; keys are of whichever type the author of the space chose."""
 
 
 class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
@@ -46,7 +51,7 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
 
     def __init__(
         self,
-        spaces: Mapping[Any, Space[object]] | Sequence[tuple[Any, Space[object]]] | None = None,
+        spaces: Mapping[KeyT, Space[object]] | Sequence[tuple[KeyT, Space[object]]] | None = None,
         seed: Seed | Mapping[object, object] | np.random.Generator | None = None,
         *,
         sort_keys: bool = True,
@@ -79,7 +84,7 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
             return False
         return all(space.same_layout(other.spaces[key]) for key, space in self.spaces.items())
 
-    def seed(self, seed: object = None) -> dict[Any, object]:
+    def seed(self, seed: object = None) -> dict[str, object]:
         """Seed by one integer, from which each space's is drawn, or by a dictionary of one seed for each key."""
         if seed is None:
             return {key: space.seed(None) for key, space in self.spaces.items()}
@@ -105,8 +110,7 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
 
     def default(self) -> DictT_co:
         """The zero of each space."""
-        zeros: Any = {key: space.default() for key, space in self.spaces.items()}
-        return zeros
+        return cast(DictT_co, {key: space.default() for key, space in self.spaces.items()})
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a dictionary with exactly these keys, each value in its space."""
@@ -130,12 +134,12 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
             Violation(f"{path}{_subscript(key)}", f"only the keys {list(self.spaces)}", "this one") for key in strange
         ]
 
-    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> DictT_co:
+    def coerce(self, x: object, name: str = "value", error: type[InvalidValue] = InvalidValue) -> DictT_co:
         """A dictionary of the values that its entries stand for."""
-        if not self.typed or not isinstance(x, dict) or x.keys() != self.spaces.keys():
+        if not self.typed or not is_dict(x) or x.keys() != self.spaces.keys():
             return super().coerce(x, name, error)
-        made: Any = {key: space.coerce(x[key], f"{name}{_subscript(key)}", error) for key, space in self.spaces.items()}
-        return made
+        each = self.spaces.items()
+        return cast(DictT_co, {key: space.coerce(x[key], f"{name}{_subscript(key)}", error) for key, space in each})
 
     # --- a mapping of key to space ---
 
@@ -146,13 +150,13 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
         _check_space(key, value)
         self.spaces[key] = value
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[str]:
         return iter(self.spaces)
 
     def __len__(self) -> int:
         return len(self.spaces)
 
-    def keys(self) -> KeysView[Any]:
+    def keys(self) -> KeysView[str]:
         """The keys in order."""
         return self.spaces.keys()
 
@@ -169,8 +173,7 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
     def unflatten(self, x: Any) -> DictT_co:
         """The values from their joined or separate flat forms."""
         flat = dict(zip(self.spaces, split_flat(self, x), strict=True)) if self.is_np_flattenable else x
-        value: Any = {key: space.unflatten(flat[key]) for key, space in self.spaces.items()}
-        return value
+        return cast(DictT_co, {key: space.unflatten(flat[key]) for key, space in self.spaces.items()})
 
     def flat_space(self) -> Space[object]:
         """One box, or a dictionary of flattened spaces."""
@@ -190,7 +193,7 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
 
     def batch_differing(self, spaces: Sequence[Space[object]]) -> Dict:
         """A dictionary of batches of differing spaces."""
-        each: Any = spaces  # of this class, as the caller has seen to
+        each = require_same(self, spaces)
         if any(one.keys() != self.keys() for one in each):
             raise InvalidSpace(
                 f"batch_differing: expected the keys {list(self)} in every space, got {[list(one) for one in each]}"
@@ -198,20 +201,18 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
         columns = {key: space.batch_differing([one[key] for one in each]) for key, space in self.spaces.items()}
         return self._like(columns, copy_generator(self.np_random))
 
-    def iterate(self, items: Mapping[Any, object]) -> Iterator[dict[Any, object]]:
+    def iterate(self, items: ByKey) -> Iterator[dict[str, object]]:
         """Lane by lane, a dictionary each."""
         columns = [space.iterate(items[key]) for key, space in self.spaces.items()]
         return (dict(zip(self.spaces, row, strict=True)) for row in zip(*columns, strict=True))
 
-    def concatenate(
-        self, items: Iterable[Mapping[Any, object]], out: Mapping[Any, object] | None = None
-    ) -> dict[Any, object]:
+    def concatenate(self, items: Iterable[ByKey], out: ByKey | None = None) -> dict[str, object]:
         """Each key's values joined."""
         rows = list(items)
-        outs: Mapping[object, object] = {} if out is None else out
+        outs: ByKey = {} if out is None else out
         return {key: space.concatenate([row[key] for row in rows], outs.get(key)) for key, space in self.spaces.items()}
 
-    def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> dict[Any, object]:
+    def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> dict[str, object]:
         """A dictionary of buffers."""
         return {key: space.empty(n, fn) for key, space in self.spaces.items()}
 
@@ -221,7 +222,7 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
     def _named(self) -> bool:
         return all(isinstance(key, str) for key in self.spaces)
 
-    def encode(self, x: Mapping[Any, object], *, binary: bool = False) -> dict[Any, object] | list[object]:
+    def encode(self, x: ByKey, *, binary: bool = False) -> dict[str, object] | list[object]:
         """An object of encoded values."""
         coded = {key: space.encode(x[key], binary=binary) for key, space in self.spaces.items()}
         return coded if self._named else list(coded.values())
@@ -239,18 +240,18 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
         """Each value read by its own space."""
         if not self.typed or not is_dict(data) or data.keys() != self.spaces.keys():
             return super().read(data, name)
-        value: Any = {key: space.read(data[key], f"{name}{_subscript(key)}") for key, space in self.spaces.items()}
-        return value
+        each = self.spaces.items()
+        return cast(DictT_co, {key: space.read(data[key], f"{name}{_subscript(key)}") for key, space in each})
 
-    def to_jsonable(self, sample_n: Iterable[Mapping[Any, object]]) -> dict[Any, object]:
+    def to_jsonable(self, sample_n: Iterable[ByKey]) -> dict[str, object]:
         """For each key the list of its values."""
         rows = list(sample_n)
         return {key: space.to_jsonable([row[key] for row in rows]) for key, space in self.spaces.items()}
 
-    def from_jsonable(self, sample_n: Mapping[Any, Any]) -> list[Any]:
+    def from_jsonable(self, sample_n: ByKey) -> list[DictT_co]:
         """The dictionaries again."""
         columns = [space.from_jsonable(sample_n[key]) for key, space in self.spaces.items()]
-        return [dict(zip(self.spaces, row, strict=True)) for row in zip(*columns, strict=True)]
+        return [cast(DictT_co, dict(zip(self.spaces, row, strict=True))) for row in zip(*columns, strict=True)]
 
     def json_schema(self) -> dict[str, object]:
         """An object whose every key is required."""
@@ -266,15 +267,15 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
 
     # --- shared memory ---
 
-    def create_shared(self, n: int, allocate: Allocate) -> dict[Any, object]:
+    def create_shared(self, n: int, allocate: Allocate) -> dict[str, object]:
         """Memory for each key."""
         return {key: space.create_shared(n, allocate) for key, space in self.spaces.items()}
 
-    def read_shared(self, memory: Mapping[Any, object], n: int) -> dict[Any, object]:
+    def read_shared(self, memory: ByKey, n: int) -> dict[str, object]:
         """A dictionary of batches."""
         return {key: space.read_shared(memory[key], n) for key, space in self.spaces.items()}
 
-    def write_shared(self, memory: Mapping[Any, object], lane: int, x: Mapping[Any, object]) -> None:
+    def write_shared(self, memory: ByKey, lane: int, x: ByKey) -> None:
         """Each value into its own memory."""
         for key, space in self.spaces.items():
             space.write_shared(memory[key], lane, x[key])
@@ -295,18 +296,25 @@ def _check_space(key: object, space: object) -> None:
         raise InvalidType(f"Dict[{key!r}]: expected a ludus Space, got {shorten(space)}")
 
 
-def _ordered(spaces: object, sort_keys: bool) -> dict[Any, Space[Any]]:
-    pairs: Any = spaces
+def _are_pairs(spaces: object) -> TypeGuard[Sequence[tuple[object, Space[object]]]]:
+    """Whether they may be: what they are made of is found when they are taken apart."""
+    return isinstance(spaces, Sequence) and not isinstance(spaces, str)
+
+
+def _ordered(spaces: object, sort_keys: bool) -> dict[object, Space[object]]:
     if spaces is None:
         return {}
-    if is_mapping(spaces) and sort_keys and not isinstance(spaces, OrderedDict):
+    if is_mapping(spaces):
+        named = cast(Mapping[Any, Space[object]], spaces)  # each of them is looked at afterwards
+        if isinstance(named, OrderedDict) or not sort_keys:
+            return dict(named)
         try:
-            return {key: spaces[key] for key in sorted(spaces)}
+            return {key: named[key] for key in sorted(named)}
         except TypeError:  # keys that do not compare keep the order they came in
-            return dict(spaces)
+            return dict(named)
     try:
-        if is_mapping(spaces) or (isinstance(spaces, Sequence) and not isinstance(spaces, str)):
-            return dict(pairs)
+        if _are_pairs(spaces):
+            return dict(spaces)
     except (TypeError, ValueError):  # not pairs
         pass
-    raise InvalidType(f"Dict spaces: expected a mapping or a sequence of pairs, got {shorten(pairs)}")
+    raise InvalidType(f"Dict spaces: expected a mapping or a sequence of pairs, got {shorten(spaces)}")

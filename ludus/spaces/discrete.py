@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ludus.errors import CodecError, InvalidSpace, InvalidType, shorten
 from ludus.seeding import Seed, copy_generator
 from ludus.spaces.array_space import Array, ArraySpace, dtype_limits
-from ludus.spaces.box import Box
+from ludus.spaces.box import Box, require_same
 from ludus.spaces.kinds import is_integer
 from ludus.spaces.mask import choice, exclusive
 from ludus.spaces.space import Space, known_space
@@ -79,7 +79,7 @@ class Discrete(ArraySpace[Any]):  # so that it is a Space[int] to whoever takes 
         """Whether `x` is a Python integer, or a NumPy one that casts safely, in range."""
         if isinstance(x, int):
             return self._first <= x < self._first + self._count
-        number: Any = x
+        number: Array = x
         if isinstance(x, np.generic | np.ndarray) and number.dtype.kind in "iu" and number.shape == ():
             fits = number.dtype == self.dtype or np.can_cast(number.dtype, self.dtype)
             return bool(fits and self._first <= int(number) < self._first + self._count)
@@ -117,8 +117,8 @@ class Discrete(ArraySpace[Any]):  # so that it is a Space[int] to whoever takes 
 
     def batch_differing(self, spaces: Sequence[Space[object]]) -> MultiDiscrete:
         """A `MultiDiscrete` with the count and start of each, in the widest dtype."""
-        each: Any = spaces
-        widest: Any = max({one.dtype for one in each}, key=attrgetter("itemsize"))
+        each = require_same(self, spaces)
+        widest = max({one.dtype for one in each}, key=attrgetter("itemsize"))
         counts, starts = np.array([one.n for one in each], widest), np.array([one.start for one in each], widest)
         return known_space("MultiDiscrete")(counts, dtype=widest, seed=copy_generator(self.np_random), start=starts)
 

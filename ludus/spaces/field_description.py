@@ -1,6 +1,6 @@
 """Field types read from data that strangers wrote."""
 
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from ludus.errors import CodecError, shorten
 from ludus.spaces.container_fields import LISTS, DictField, ListField, TupleField
@@ -13,6 +13,7 @@ from ludus.spaces.union_field import UnionField
 
 __all__ = ["field_from_arguments"]
 
+SCALAR_FIELDS: dict[str, Callable[..., FieldType]] = {"int": IntField, "float": FloatField, "str": StrField}
 MAX_PARTS = 1024
 """Options of a union, or places of a tuple, in a description."""
 MAX_DEMANDED_ELEMENTS = 1 << 20
@@ -29,7 +30,7 @@ def field_from_arguments(data: object) -> FieldType:
     if kind == "nan":
         return NanField()
     if kind in ("int", "float", "str"):
-        make: Any = {"int": IntField, "float": FloatField, "str": StrField}[kind]
+        make = SCALAR_FIELDS[kind]
         return make(named=_space(rest[0])) if len(rest) == 1 else make(*_ends(kind, rest))
     if kind == "choice":
         return ChoiceField(_constants(rest[0]))
@@ -38,7 +39,7 @@ def field_from_arguments(data: object) -> FieldType:
     if kind in ("several", "union"):
         parts = [field_from_arguments(one) for one in _parts(rest[0])]
         return TupleField(parts) if kind == "several" else UnionField(parts)
-    if kind in LISTS:
+    if isinstance(kind, str) and kind in LISTS:
         return ListField(kind, field_from_arguments(rest[0]), *_lengths(rest[1:]))
     if kind == "dict":
         return DictField(field_from_arguments(rest[0]), field_from_arguments(rest[1]), *_lengths(rest[2:]))
@@ -63,7 +64,7 @@ def _constants(data: object) -> list[object]:
     return data
 
 
-def _ends(kind: str, data: list[object]) -> list[object]:
+def _ends(kind: str, data: list[object]) -> Iterable[object]:
     if kind == "str":
         return _lengths(data)
     allowed = (int, float) if kind == "float" else (int, type(None))
@@ -72,11 +73,14 @@ def _ends(kind: str, data: list[object]) -> list[object]:
     return data
 
 
-def _lengths(data: list[object]) -> list[Any]:
-    if len(data) not in (0, 2) or not all(one is None or (type(one) is int and one >= 0) for one in data[1:]):
+def _lengths(data: list[object]) -> tuple[int, int | None]:
+    if not data:
+        return 0, None
+    least, most = data if len(data) == 2 else (None, -1)
+    if not (most is None or (type(most) is int and most >= 0)):
         raise CodecError(f"field type: expected a least and a greatest length, got {shorten(data)}")
-    if data and not (type(data[0]) is int and 0 <= data[0] <= MAX_DEMANDED_ELEMENTS):
+    if not (type(least) is int and 0 <= least <= MAX_DEMANDED_ELEMENTS):
         raise CodecError(
-            f"field type: expected a least length of at most {MAX_DEMANDED_ELEMENTS}, got {shorten(data[0])}"
+            f"field type: expected a least length of at most {MAX_DEMANDED_ELEMENTS}, got {shorten(least)}"
         )
-    return data
+    return least, most

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ludus.errors import CodecError, InvalidValue, shorten
 from ludus.spaces.scalar import SCALARS, Scalar
 from ludus.spaces.space import ODD_ERRORS, Space, Violation
+
+if TYPE_CHECKING:
+    from ludus.spaces.record import Record
 
 __all__ = ["FieldType", "SpaceField", "Test", "held_by"]
 
@@ -169,9 +172,10 @@ class SpaceField(FieldType):
         return self.take(x) if self.record is None else self.record.quick(x)
 
     @property
-    def record(self) -> Any:
+    def record(self) -> Record | None:
         """The space, where it is a record."""
-        return self.space if hasattr(self.space, "coerce_fields") else None
+        space: Any = self.space
+        return space if hasattr(space, "coerce_fields") else None
 
     @property
     def category(self) -> str | None:
@@ -187,7 +191,9 @@ class SpaceField(FieldType):
         """The record's own type, or the type itself where msgspec knows it, of plain data."""
         if self.category is None or strict:
             return Any
-        return self.record.compiled.type if self.record is not None else SCALARS[self.space.kind]  # type: ignore[attr-defined]
+        if self.record is not None:
+            return self.record.compiled.type
+        return SCALARS[self.space.kind] if isinstance(self.space, Scalar) else Any
 
     def retest(self, *, strict: bool) -> Test | None:
         """That it is in the space."""
@@ -195,7 +201,7 @@ class SpaceField(FieldType):
             return None
         return self.space.contains if self.record is not None else self.fits
 
-    def finisher(self) -> Callable[[Any], object] | None:
+    def finisher(self) -> Callable[[object], object] | None:
         """Makes a record of what msgspec made of its fields, and takes what msgspec does not know."""
         if self.record is None:
             return super().finisher()

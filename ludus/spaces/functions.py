@@ -1,7 +1,8 @@
 """The operations of spaces as functions, by the names the field knows them under."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,6 +27,14 @@ __all__ = [
     "unflatten",
     "write_to_shared_memory",
 ]
+
+
+class SharingContext(Protocol):
+    """Of a multiprocessing context, or that module itself, what gives memory that processes share."""
+
+    def RawArray(self, code: str, size: int, /) -> object:  # noqa: N802  (the library's)
+        """So many elements of a type's code, all zero."""
+        ...
 
 
 def _space(space: Space[T], what: str) -> Space[T]:
@@ -92,14 +101,16 @@ def create_empty_array(space: Space[object], n: int = 1, fn: Callable[..., Array
     return _space(space, "create_empty_array").empty(n, fn)
 
 
-def create_shared_memory(space: Space[object], n: int = 1, ctx: Any = None) -> Any:
+def create_shared_memory(space: Space[object], n: int = 1, ctx: SharingContext | None = None) -> object:
     """Memory for `n` values of `space` that child processes of `ctx` (a multiprocessing context) share.
 
     It is given back to the system when its last user is gone, however that one ended.
     """
     if ctx is None:
-        import multiprocessing as ctx  # not at the top: it costs 10 ms that most users never need
-    return _space(space, "create_shared_memory").create_shared(n, lambda size: ctx.RawArray("B", size))
+        import multiprocessing  # not at the top: it costs 10 ms that most users never need
+
+        ctx = multiprocessing.get_context()
+    return _space(space, "create_shared_memory").create_shared(n, partial(ctx.RawArray, "B"))
 
 
 def read_from_shared_memory(space: Space[object], shared_memory: object, n: int = 1) -> Any:

@@ -153,7 +153,7 @@ class Graph(Space[GraphInstance]):
 
     # --- flattening ---
 
-    def flatten(self, x: Any) -> GraphInstance:
+    def flatten(self, x: GraphInstance) -> GraphInstance:
         """The graph with flattened nodes and edges."""
         nodes = _rejoined(self.node_space, self.batch_node_space, x.nodes, flat=True)
         edges = None
@@ -161,7 +161,7 @@ class Graph(Space[GraphInstance]):
             edges = _rejoined(self.edge_space, self.batch_edge_space, x.edges, flat=True)
         return GraphInstance(nodes, edges, x.edge_links)
 
-    def unflatten(self, x: Any) -> GraphInstance:
+    def unflatten(self, x: GraphInstance) -> GraphInstance:
         """The graph with its nodes and edges restored."""
         nodes = _rejoined(self.node_space, self.node_space.flat_space().batch(1), x.nodes, flat=False)
         edges = None
@@ -187,12 +187,12 @@ class Graph(Space[GraphInstance]):
 
     # --- the wire ---
 
-    def encode(self, x: Any, *, binary: bool = False) -> dict[str, Any]:
+    def encode(self, x: GraphInstance, *, binary: bool = False) -> dict[str, object]:
         """An object of nodes and, where there are any, edges and links."""
         coded = {"nodes": self.node_space.encode_many(x.nodes, binary=binary)}
         if x.edges is not None and self.edge_space is not None:
             coded["edges"] = self.edge_space.encode_many(x.edges, binary=binary)
-            coded["edge_links"] = x.edge_links.tolist()
+            coded["edge_links"] = np.asarray(x.edge_links).tolist()
         return coded
 
     def decode(self, data: object) -> GraphInstance:

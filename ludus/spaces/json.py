@@ -15,6 +15,7 @@ MAX_DEPTH = 32
 PLAIN = (str, int, float, bool, type(None))
 WORDLESS = frozenset((int, float, bool, type(None)))
 ZEROES: dict[str, object] = {"object": {}, "array": [], "any": None}
+CLASSES: dict[str, type[object]] = {"object": dict, "array": list}
 
 
 class Json(Space[Any]):
@@ -29,32 +30,31 @@ class Json(Space[Any]):
         self.kind, self.schema = kind if kind in ZEROES else "any", schema
         super().__init__(None, None, seed)
 
-    def sample(self, mask: object = None, probability: object = None) -> Any:
+    def sample(self, mask: object = None, probability: object = None) -> object:
         """An empty object or array, or null: what else would do is not known."""
         del mask, probability
         return self.default()
 
-    def default(self) -> Any:
+    def default(self) -> object:
         """The plainest value."""
         return type(ZEROES[self.kind])() if ZEROES[self.kind] is not None else None
 
-    def contains(self, x: Any) -> bool:
+    def contains(self, x: object) -> bool:
         """Whether JSON carries it."""
         return not self.validate(x)
 
     def validate(self, x: object, path: str = "value") -> list[Violation]:
         """The first thing that JSON does not carry."""
-        expected: Any = {"object": dict, "array": list}.get(self.kind, object)
-        if not isinstance(x, expected):
+        if not isinstance(x, CLASSES.get(self.kind, object)):
             return [Violation(path, f"a JSON {self.kind}", shorten(x))]
         return [] if _is_json(x, MAX_DEPTH) else _violations(x, path, MAX_DEPTH)
 
-    def encode(self, x: Any, *, binary: bool = False) -> Any:
+    def encode(self, x: object, *, binary: bool = False) -> object:
         """Itself."""
         del binary
         return x
 
-    def decode(self, data: object) -> Any:
+    def decode(self, data: object) -> object:
         """Itself, where JSON carries it."""
         found = self.validate(data)
         if found:

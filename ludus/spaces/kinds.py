@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "Array",
     "class_of",
     "is_array",
     "is_dict",
@@ -25,11 +26,14 @@ __all__ = [
     "is_tuple",
 ]
 
+Array = npt.NDArray[Any]
+"""An array whose dtype is known when it runs, and not before."""
+
 class_of: Callable[[object], type[object]] = type
 """`type(value)`, of which it is known that it is a class, even where nothing is known of the value."""
 
 
-def is_array(value: object) -> TypeGuard[npt.NDArray[Any]]:
+def is_array(value: object) -> TypeGuard[Array]:
     """Whether it is a NumPy array; a NumPy scalar is none."""
     return isinstance(value, np.ndarray)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import InvalidMask, shorten
-from ludus.spaces.kinds import is_array, is_tuple
+from ludus.spaces.kinds import Array, is_array, is_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +25,6 @@ __all__ = [
     "refuse_mask",
     "sample_legal",
 ]
-
-Array = npt.NDArray[Any]
 
 
 def exclusive(mask: object, probability: object) -> str | None:

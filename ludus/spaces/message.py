@@ -1,7 +1,5 @@
 """Messages: plain data as JSON or msgpack. msgspec is loaded with the first one: most programs never need its 7 ms."""
 
-from typing import Any
-
 from ludus.errors import CodecError, shorten
 
 __all__ = ["pack", "read_json", "unpack", "write_json"]
@@ -31,7 +29,7 @@ def pack(data: object) -> bytes:
     return msgspec.msgpack.encode(data)
 
 
-def unpack(message: bytes, what: str) -> Any:
+def unpack(message: bytes, what: str) -> object:
     """The plain data in msgpack; raises CodecError, and nothing else, on any bytes."""
     import msgspec
 

@@ -10,10 +10,11 @@ from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from ludus.errors import InvalidSpace, InvalidType, shorten
 from ludus.spaces.field_types import FieldType, SpaceField
+from ludus.spaces.kinds import class_of
 from ludus.spaces.models import StandIn, is_model, runs_code
 from ludus.spaces.record import Record
 from ludus.spaces.space import Space, is_space
@@ -57,7 +58,7 @@ def find_models(space: Space[object]) -> Space[Any]:
 def _imported(record: Record) -> type | None:
     """The class at a record's origin, through `vars` alone: an attribute might be made by code that imports."""
     module_name, _, path = (record.origin or "").partition(":")
-    found: Any = sys.modules.get(module_name)
+    found: object = sys.modules.get(module_name)
     for name in path.split("."):
         if type(found) is not ModuleType and not _is_plain_class(found):
             return None
@@ -65,9 +66,9 @@ def _imported(record: Record) -> type | None:
     return found if _is_plain_class(found) and _is_quiet(found) else None
 
 
-def _is_plain_class(found: object) -> bool:
+def _is_plain_class(found: object) -> TypeGuard[type[object]]:
     """Whether it is a class that can be looked at without running code of its author's: that of a metaclass."""
-    kind = type(found)
+    kind = class_of(found)
     return kind in (type, ABCMeta) or (
         isinstance(found, type) and kind.__module__.partition(".")[0] in ("msgspec", "pydantic")
     )

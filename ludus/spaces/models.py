@@ -8,12 +8,28 @@ from dataclasses import dataclass as plain_dataclass
 from dataclasses import fields as dataclass_fields
 from enum import Enum
 from inspect import Parameter, signature
+from operator import attrgetter
 from types import MemberDescriptorType
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    NamedTuple,
+    Protocol,
+    TypeGuard,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from ludus.errors import InvalidSpace, InvalidType, shorten
 from ludus.spaces.kinds import class_of, is_dict, is_list_or_tuple, is_mapping
 from ludus.spaces.space import same_data
+
+if TYPE_CHECKING:
+    from msgspec import Struct
 
 __all__ = [
     "NO_DEFAULT",
@@ -31,6 +47,9 @@ __all__ = [
     "validator",
     "written",
 ]
+
+
+T = TypeVar("T")
 
 
 def _no_default(self: object) -> str:
@@ -68,7 +87,7 @@ class ModelField(NamedTuple):
         return self.default if is_shareable(self.default) else deepcopy(self.default)
 
 
-def is_model(kind: object) -> bool:
+def is_model(kind: object) -> TypeGuard[type[object]]:
     """Whether `kind` is a dataclass, msgspec Struct or Pydantic model class."""
     marks = ("__dataclass_fields__", "__struct_fields__", "__pydantic_fields__")
     return isinstance(kind, type) and any(hasattr(kind, mark) for mark in marks)
@@ -103,33 +122,58 @@ def fields_of(value: object) -> dict[str, object] | None:
     return None if names is None else {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 
-def model_fields(model: Any) -> dict[str, ModelField]:
+class _Described(Protocol):
+    """What a dataclass and a Struct say of a field."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def default(self) -> object: ...
+
+    @property
+    def default_factory(self) -> object: ...
+
+
+class _PydanticField(Protocol):
+    """What Pydantic says of one."""
+
+    annotation: object
+    validation_alias: object
+    default: object
+    default_factory: Callable[[], object] | None
+    init: bool | None
+    metadata: list[object]
+
+    def is_required(self) -> bool: ...
+
+
+def model_fields(model: type[object]) -> dict[str, ModelField]:
     """The fields of a model that its constructor takes."""
     if not is_model(model):
         raise InvalidType(f"Record: expected a dataclass, msgspec Struct or Pydantic model class, got {shorten(model)}")
-    pydantic: Any = getattr(model, "__pydantic_fields__", None)
+    pydantic: Mapping[str, _PydanticField] | None = getattr(model, "__pydantic_fields__", None)
     if pydantic is not None:
         return {name: _pydantic_field(name, one) for name, one in pydantic.items() if one.init is not False}
     try:
         hints = get_type_hints(model, include_extras=True)
     except NameError as error:
         raise InvalidSpace(f"Record({model.__name__}): expected annotations that resolve, got {error}") from error
-    if hasattr(model, "__struct_fields__"):
-        from msgspec import NODEFAULT, structs  # here already, or there would be no Struct
+    if is_dataclass(model):
+        return {one.name: _plain_field(one, hints[one.name], MISSING) for one in dataclass_fields(model) if one.init}
+    from msgspec import NODEFAULT, structs  # here already, or there would be no Struct
 
-        found, missing = structs.fields(model), NODEFAULT
-    else:
-        found, missing = [one for one in dataclass_fields(model) if one.init], MISSING
-    return {one.name: _plain_field(one, hints[one.name], missing) for one in found}
+    struct = cast("type[Struct]", model)
+    return {one.name: _plain_field(one, hints[one.name], NODEFAULT) for one in structs.fields(struct)}
 
 
-def _plain_field(one: Any, annotation: object, missing: object) -> ModelField:
+def _plain_field(one: _Described, annotation: object, missing: object) -> ModelField:
     default = NO_DEFAULT if one.default is missing else one.default
-    factory = None if one.default_factory is missing else one.default_factory
+    factory = None if one.default_factory is missing else cast(Callable[[], object], one.default_factory)
     return ModelField(annotation, (), one.name, default, factory)
 
 
-def _pydantic_field(name: str, info: Any) -> ModelField:
+def _pydantic_field(name: str, info: _PydanticField) -> ModelField:
     keyword = info.validation_alias if isinstance(info.validation_alias, str) else name
     default, factory = NO_DEFAULT, None
     if info.default_factory is not None:
@@ -151,7 +195,7 @@ def takes_positions(model: type, names: tuple[str, ...]) -> bool:
     )
 
 
-def validator(model: Any) -> Callable[[dict[str, object]], object] | None:
+def validator(model: type[T]) -> Callable[[dict[str, object]], T] | None:
     """What makes an instance of a dictionary of its fields, where the model has a way of its own, as Pydantic's have.
 
     `model_validate` itself is called where an author wrote one; else what it calls, in half the time.
@@ -159,7 +203,8 @@ def validator(model: Any) -> Callable[[dict[str, object]], object] | None:
     owner = next((kind for kind in model.__mro__ if "model_validate" in vars(kind)), None)
     if owner is None:
         return None
-    return model.__pydantic_validator__.validate_python if _is_library(owner) else model.model_validate
+    validate = attrgetter("__pydantic_validator__.validate_python" if _is_library(owner) else "model_validate")
+    return validate(model)
 
 
 def is_shareable(default: object) -> bool:
@@ -239,7 +284,7 @@ LIBRARIES = ("builtins", "abc", "typing", "msgspec", "pydantic", "enum")
 """Where the machinery of models is; what it runs is not an author's code."""
 
 
-def runs_code(model: Any) -> bool:
+def runs_code(model: type[object]) -> bool:
     """Whether making an instance of a model runs code that its author wrote: hooks, validators, factories.
 
     >>> @plain_dataclass
@@ -274,7 +319,7 @@ def _called_at_birth(kind: type) -> set[str]:
     """The names of those methods; less those that `dataclass` wrote."""
     called = {"__new__", "__init__", "__post_init__", "__setattr__", "__getattribute__", "model_post_init"}
     called |= {"__get_pydantic_core_schema__", "__get_validators__"}
-    params: Any = vars(kind).get("__dataclass_params__")
+    params = vars(kind).get("__dataclass_params__")
     generated = set[str]()
     if params is not None:
         generated |= {"__init__"} if params.init else set()
@@ -282,13 +327,13 @@ def _called_at_birth(kind: type) -> set[str]:
     return (called - generated) & vars(kind).keys()
 
 
-def _field_runs_code(model: Any, name: str, one: ModelField) -> bool:
+def _field_runs_code(model: type[object], name: str, one: ModelField) -> bool:
     if one.factory is not None and one.factory not in PLAIN_FACTORIES:
         return True
     for kind in model.__mro__:
         held: Mapping[str, object] = kind.__dict__
         described = held.get(name)
-        if hasattr(type(described), "__set__") and not isinstance(described, MemberDescriptorType):
+        if hasattr(class_of(described), "__set__") and not isinstance(described, MemberDescriptorType):
             return True
     return any(map(_is_function, one.metadata)) or _annotation_runs_code(one.annotation)
 

@@ -56,12 +56,11 @@ class MultiBinary(ArraySpace[npt.NDArray[np.int8]]):
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is an array (or a sequence) of the shape whose every element equals 0 or 1."""
-        given: Any = x
-        if isinstance(given, Sequence):
-            given = as_array(x)
-        array: Array = given
+        array: Array | None = x
+        if isinstance(array, Sequence):
+            array = as_array(x)
         return bool(
-            isinstance(given, np.ndarray)
+            isinstance(array, np.ndarray)
             and array.shape == self._shape
             and array.dtype.kind in "biuf"
             and ((array == 0) | (array == 1)).all()
@@ -69,7 +68,7 @@ class MultiBinary(ArraySpace[npt.NDArray[np.int8]]):
 
     def validate(self, x: object, path: str = "value") -> list[Violation]:
         """What is wrong with the type or shape, else each element that is neither 0 nor 1."""
-        array: Any = x
+        array = x
         if isinstance(array, Sequence):
             array = as_array(x)
         if not is_array(array):

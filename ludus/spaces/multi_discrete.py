@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from ludus.spaces.space import ArrayT_co, Space, Violation
 __all__ = ["MultiDiscrete"]
 
 IntegerT = TypeVar("IntegerT", bound=np.integer)
+Index = SupportsIndex | slice | Array
 
 
 class MultiDiscrete(ArraySpace[ArrayT_co]):
@@ -110,12 +111,11 @@ class MultiDiscrete(ArraySpace[ArrayT_co]):
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is an array (or a sequence) of the shape, of a safe dtype, with every choice in range."""
-        given: Any = x
-        if isinstance(given, Sequence):
-            given = as_array(x)
-        array: Array = given
+        array: Array | None = x
+        if isinstance(array, Sequence):
+            array = as_array(x)
         return bool(
-            isinstance(given, np.ndarray)
+            isinstance(array, np.ndarray)
             and array.shape == self._shape
             and (array.dtype == self.dtype or np.can_cast(array.dtype, self.dtype))
             and (self.start <= array).all()
@@ -124,9 +124,11 @@ class MultiDiscrete(ArraySpace[ArrayT_co]):
 
     def validate(self, x: object, path: str = "value") -> list[Violation]:
         """What is wrong with the type, shape or dtype, else each choice out of range."""
-        array: Any = x
+        array = x
         if isinstance(array, Sequence):
             array = as_array(x)
+        if not is_array(array):
+            return [self._violation(x, path)]
         wrong = self._structure_violation(array, path)
         if wrong:
             return [wrong]
@@ -135,10 +137,9 @@ class MultiDiscrete(ArraySpace[ArrayT_co]):
 
     def default(self) -> ArrayT_co:
         """The first element of each choice."""
-        value: Any = self.start.copy()
-        return value
+        return cast(ArrayT_co, self.start.copy())
 
-    def __getitem__(self, index: Any) -> Discrete | MultiDiscrete:
+    def __getitem__(self, index: Index | tuple[Index, ...]) -> Discrete | MultiDiscrete:
         nvec, start = self.nvec[index], self.start[index]
         if np.ndim(nvec) == 0:
             part: Discrete | MultiDiscrete = Discrete(int(nvec), start=int(start), dtype=self.dtype)
@@ -170,8 +171,7 @@ class MultiDiscrete(ArraySpace[ArrayT_co]):
                 f"unflatten into {self!r}: expected {self.nvec.size} one-hot rows joined, got {shorten(x)}"
             )
         chosen = np.asarray(places - self._offsets()[:-1], dtype=self.dtype)
-        value: Any = chosen.reshape(self._shape) + self.start
-        return value
+        return cast(ArrayT_co, chosen.reshape(self._shape) + self.start)
 
     def _offsets(self) -> Array:
         return np.concatenate([[0], np.cumsum(self.nvec.flatten(), dtype=np.int64)])

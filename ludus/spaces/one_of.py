@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from ludus.seeding import Seed
 from ludus.spaces.array_space import Array, dtype_limits
 from ludus.spaces.box import Box
 from ludus.spaces.composite import Composite
-from ludus.spaces.kinds import is_list, is_list_or_tuple, is_tuple
+from ludus.spaces.kinds import is_integer, is_list, is_list_or_tuple, is_tuple
 from ludus.spaces.mask import exclusive, parts
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.tuple import spaces_of
 
 __all__ = ["OneOf"]
+
 
 _NUMBER: tuple[type, ...] = (int, np.int64)  # NumPy's types call the second no class
 
@@ -85,7 +86,7 @@ class OneOf(Composite[Pair]):
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a pair of the number of a space and a value of it."""
-        pair: tuple[Any, Any] = x
+        pair: Pair = x
         return bool(
             isinstance(x, tuple)
             and len(pair) == 2
@@ -98,18 +99,21 @@ class OneOf(Composite[Pair]):
         """What is wrong with the pair or its number, else the violations of the value."""
         if not is_tuple(x) or len(x) != 2:
             return [self._violation(x, path, f"a pair (number, value), {self!r}")]
-        if not isinstance(x[0], _NUMBER) or not 0 <= x[0] < len(self.spaces):
+        if not self._is_number(x[0]):
             return [self._violation(x[0], f"{path}[0]", f"0 to {len(self.spaces) - 1}")]
         return self[x[0]].validate(x[1], f"{path}[1]")
 
-    def coerce(self, x: Any, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Pair:
+    def coerce(self, x: object, name: str = "value", error: type[InvalidValue] = InvalidValue) -> Pair:
         """The number, and the value that the other stands for."""
         if not self.typed or not self._is_pair(x):
             return super().coerce(x, name, error)
         return x[0], self[x[0]].coerce(x[1], f"{name}[1]", error)
 
-    def _is_pair(self, x: object) -> bool:
-        return is_list_or_tuple(x) and len(x) == 2 and isinstance(x[0], _NUMBER) and 0 <= x[0] < len(self.spaces)
+    def _is_pair(self, x: object) -> TypeGuard[Pair]:
+        return is_list_or_tuple(x) and len(x) == 2 and self._is_number(x[0])
+
+    def _is_number(self, x: object) -> TypeGuard[int | np.int64]:
+        return is_integer(x) and isinstance(x, _NUMBER) and bool(0 <= x < len(self.spaces))
 
     def __getitem__(self, index: int | np.int64) -> Space[Any]:
         return self.spaces[index]
@@ -156,11 +160,11 @@ class OneOf(Composite[Pair]):
 
     def flat_space(self) -> Space[object]:
         """A box wide enough for every space."""
-        flat: Any = [space.flat_space() for space in self.spaces]
+        flat = [space.flat_space() for space in self.spaces]
         if not self.is_np_flattenable:
             return OneOf(flat)
         rest = self.flatdim - 1
-        filled = [box for box in flat if box.low.size]
+        filled = [box for box in cast(list[Box], flat) if box.low.size]
         low, high = (
             min((box.low.min() for box in filled), default=0),
             max((box.high.max() for box in filled), default=0),
@@ -187,7 +191,7 @@ class OneOf(Composite[Pair]):
             )
         return np.int64(data[0]), self[data[0]].decode(data[1])
 
-    def read(self, data: Any, name: str = "value") -> Pair:
+    def read(self, data: object, name: str = "value") -> Pair:
         """The number, and the value read by its space."""
         if not self.typed or not self._is_pair(data) or type(data[0]) is not int:
             return super().read(data, name)

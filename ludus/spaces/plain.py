@@ -11,7 +11,7 @@ Not here: values of a space, which the space writes; `ludus.spaces.description` 
 from binascii import a2b_base64, b2a_base64  # what base64 calls, without it: `import ludus` is to be quick
 from collections.abc import Callable, Iterable, Mapping, Sized
 from math import isfinite
-from typing import Any, Final, NamedTuple, NoReturn, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,10 @@ __all__ = [
 
 
 KeysT = TypeVar("KeysT", bound=Sized)
+
+
+def _is_buffer(value: object) -> "TypeGuard[bytearray | memoryview[int]]":
+    return isinstance(value, bytearray | memoryview)
 
 
 class PlainLimits(NamedTuple):
@@ -146,9 +150,8 @@ class Dialect:
         for kind, plain in LEAVES.items():
             if isinstance(value, kind):
                 return self.walk(plain(value), path, depth)
-        raw: Any = value
-        if isinstance(value, bytearray | memoryview):
-            return self.walk(bytes(raw), path, depth)
+        if _is_buffer(value):
+            return self.walk(bytes(value), path, depth)
         return self.unknown(value, path)
 
     def unknown(self, value: object, path: str) -> object:
@@ -296,9 +299,10 @@ def _read_set(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> 
 
 
 def _read_dict(dialect: Dialect, data: dict[str, Any], path: str, depth: int) -> object:
-    pairs = dialect.keys(data["$dict"], path)
-    if not is_list(pairs) or not all(is_list(pair) and len(pair) == 2 for pair in pairs):
-        raise CodecError(f"{path}: expected pairs of key and value, got {shorten(pairs)}")
+    given: object = dialect.keys(data["$dict"], path)
+    pairs = [pair for pair in given if is_list(pair) and len(pair) == 2] if is_list(given) else []
+    if not is_list(given) or len(pairs) < len(given):
+        raise CodecError(f"{path}: expected pairs of key and value, got {shorten(given)}")
     return {dialect.part(key, path, depth): dialect.part(one, path, depth) for key, one in pairs}
 
 
@@ -338,11 +342,9 @@ def _objects(items: list[object], shape: tuple[int, ...]) -> Array:
 
 def _shape(dialect: Dialect, data: object, path: str) -> tuple[int, ...]:
     if is_list(data) and len(data) <= dialect.limits.depth:
-        for one in data:
-            if type(one) is not int or one < 0:
-                break
-        else:
-            return tuple(data)
+        shape = tuple([one for one in data if type(one) is int and one >= 0])
+        if len(shape) == len(data):
+            return shape
     raise CodecError(f"{path}: expected a shape of up to {dialect.limits.depth} lengths, got {shorten(data)}")
 
 

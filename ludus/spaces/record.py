@@ -6,7 +6,7 @@ from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from functools import cached_property, partial
 from keyword import iskeyword
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from ludus.spaces.space import LanesCodec, ModelT_co, Space, Violation, same_dat
 
 __all__ = ["Record"]
 
+Drawing: TypeAlias = "np.random.Generator | None"
 T = TypeVar("T")
 MAX_ORIGIN_CHARS = 1024
 """Characters of the place of a model in a description."""
@@ -82,7 +83,7 @@ class Record(Composite[ModelT_co]):
 
     def _set(
         self,
-        model: type[Any],
+        model: type[object],
         name: str,
         fields: dict[str, FieldType],
         defaults: dict[str, Default],
@@ -90,14 +91,14 @@ class Record(Composite[ModelT_co]):
     ) -> None:
         if not fields:
             raise InvalidSpace(f"Record({name}): expected a model with fields, got none")
-        self.model: type[ModelT_co] = model
+        self.model = cast(type[ModelT_co], model)
         self.name, self.fields, self.defaults = name, fields, defaults
         self.origin: str | None = None
         """Where the model is, as `module:Class`; nobody is led there by a description."""
         self._keywords = keywords
         self._spaces: dict[str, Space[object]] = {}
         self._nan = False
-        self._compiled: Compiled | None = None
+        self._compiled: Compiled[ModelT_co] | None = None
 
     # --- description ---
 
@@ -210,18 +211,18 @@ class Record(Composite[ModelT_co]):
         return True
 
     @property
-    def compiled(self) -> Compiled:
+    def compiled(self) -> Compiled[ModelT_co]:
         """The fields as msgspec sees them, made on first use: it is loaded then."""
         return self._compiled or self._compile()
 
-    def _compile(self) -> Compiled:
+    def _compile(self) -> Compiled[ModelT_co]:
         makers = {name: make for name, default in self.defaults.items() if (make := default.maker) is not None}
         self._compiled = Compiled(self.name, self.fields, makers, self.construct())
         # The compiled function in place of the method, which is found first: a call less for each value that comes in.
         vars(self)["read"] = self._compiled.reader(self._read_slowly)
         return self._compiled
 
-    def construct(self) -> Construct:
+    def construct(self) -> Construct[ModelT_co]:
         """How instances are made; where the model runs code of its own, what that makes of values is checked."""
         model, keywords = self.model, tuple(self._keywords.values())
         validate = validator(model)
@@ -295,10 +296,10 @@ class Record(Composite[ModelT_co]):
         value = self.coerce_fields(x, name, problems)
         if problems:
             raise error("; ".join(map(str, problems)))
-        return value
+        return cast(ModelT_co, value)
 
-    def coerce_fields(self, x: object, path: str, problems: list[Violation]) -> Any:  # the instance, or `x` as it is
-        """The instance that `x` stands for; what is wrong with it is added to `problems`."""
+    def coerce_fields(self, x: object, path: str, problems: list[Violation]) -> object:
+        """The instance that `x` stands for, or `x` as it is; what is wrong with it is added to `problems`."""
         given = self._given(x)
         if given is None:
             problems.append(self._violation(x, path, f"an instance of {self.name}, or its fields"))
@@ -398,7 +399,7 @@ class Record(Composite[ModelT_co]):
 
     def _is_plain(self) -> bool:
         """Whether msgspec would write an instance as `encode` does: a dataclass of numbers, text and truth alone."""
-        model: Any = self.model
+        model = self.model
         known = {one.name for one in dataclass_fields(model)} if is_dataclass(model) else None
         return known == set(self.fields) and all(type(one) in WRITTEN_ALIKE for one in self.fields.values())
 
@@ -434,7 +435,7 @@ class Record(Composite[ModelT_co]):
         """The flattened fields joined, or a dictionary of them where one is not an array."""
         return self._dict.flatten(self.to_fields(x))
 
-    def unflatten(self, x: Any) -> ModelT_co:
+    def unflatten(self, x: object) -> ModelT_co:
         """The instance again."""
         return self.from_fields(self._dict.unflatten(x))
 
@@ -479,14 +480,14 @@ class Record(Composite[ModelT_co]):
 
 
 def _restored(
-    model: type[Any] | None, given: Any, drawn: Dict | None, generator: np.random.Generator | None, nan: bool = False
+    model: type[object] | None, given: Mapping[str, object], drawn: Dict | None, rng: Drawing, nan: bool = False
 ) -> "Record":
     """A record that was pickled: its model by name, with its spaces, or its description, and its generators."""
-    place = Within(nan=nan)
-    record = Record.from_arguments(given) if model is None else Record(model, spaces=given, within=place)
+    spaces = cast(Mapping[str, Space[object]], given)
+    record = Record.from_arguments(given) if model is None else Record(model, spaces=spaces, within=Within(nan=nan))
     if drawn is not None:
         record._dict.copy_rng_from(drawn)  # pyright: ignore[reportPrivateUsage]
-    record._np_random = generator  # pyright: ignore[reportPrivateUsage]
+    record._np_random = rng  # pyright: ignore[reportPrivateUsage]
     return record
 
 

@@ -11,7 +11,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ludus.errors import CodecError, shorten
-from ludus.spaces.compiled import Construct
 from ludus.spaces.field_types import FieldType, SpaceField
 from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, NoneField, StrField
 from ludus.spaces.text import is_unicode
@@ -26,6 +25,7 @@ SINGLE = (NoneField, BoolField, IntField, FloatField, StrField, ChoiceField)
 WRITTEN_ALIKE = (BoolField, IntField, FloatField, StrField)
 """Of which msgspec writes values as they do."""
 Column = list[Any]
+"""The values of one field, each of the field's type, of every lane."""
 
 
 def is_flat(field: FieldType) -> bool:
@@ -73,10 +73,9 @@ class RecordColumns:
         self._encoders = [(place, one.encode) for place, one in enumerate(fields) if type(one) not in WRITTEN_ALIKE]
         self._all_encoders = [(place, one.encode) for place, one in enumerate(fields)]
         self._encode = msgspec.msgpack.Encoder().encode
-        self._decode: Callable[[bytes], tuple[Column, ...]]
         self._decode = _decoder([one.native(strict=False) for one in fields], count)
         self._decode_any = _decoder([_any_single(one) for one in fields], count)
-        construct: Construct = record.construct()
+        construct = record.construct()
         self._call = construct.call if construct.keywords is None else None
         self._make = construct.make
 
@@ -148,7 +147,7 @@ def _columns_of(types: list[object], count: int) -> object:
     return tuple[tuple([Annotated[list[one], length] for one in types])]
 
 
-def _decoder(types: list[object], count: int) -> Any:
+def _decoder(types: list[object], count: int) -> Callable[[bytes], tuple[Column, ...]]:
     import msgspec
 
     return msgspec.msgpack.Decoder(_columns_of(types, count)).decode

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 from uuid import UUID
 
 from ludus.errors import CodecError, InvalidSpace, shorten
@@ -13,7 +13,7 @@ from ludus.spaces.space import ScalarT_co, Space, Violation
 
 __all__ = ["SCALARS", "Scalar"]
 
-SCALARS: dict[str, type[Any]] = {
+SCALARS: dict[str, type[object]] = {
     "bytes": bytes,
     "datetime": datetime,
     "date": date,
@@ -77,7 +77,7 @@ class Scalar(Space[ScalarT_co]):
     def __init__(self, kind: str, *, min_length: int = 0, max_length: int | None = None, seed: object = None) -> None:
         if kind not in SCALARS:
             raise InvalidSpace(f"Scalar: expected one of {', '.join(SCALARS)}, got {shorten(kind)}")
-        self.kind, self.type = kind, SCALARS[kind]
+        self.kind, self.type = kind, cast(type[ScalarT_co], SCALARS[kind])
         self.min_length = whole("Scalar min_length", min_length)
         self.max_length = None if max_length is None else whole("Scalar max_length", max_length)
         if (self.min_length, self.max_length) != (0, None) and kind != "bytes":
@@ -97,16 +97,15 @@ class Scalar(Space[ScalarT_co]):
 
     def default(self) -> ScalarT_co:
         """No bytes more than needed, the first of January 1970, midnight, no time, or zero."""
-        zero: Any = b"\0" * self.min_length if self.kind == "bytes" else _ZEROES[self.kind]
-        return zero
+        return cast(ScalarT_co, b"\0" * self.min_length if self.kind == "bytes" else _ZEROES[self.kind])
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is of the type; a datetime is no date here, and no number stands for a decimal."""
-        if type(x) is not self.type and not (isinstance(x, self.type) and self.kind not in ("date", "decimal")):
+        if not isinstance(x, self.type) or (type(x) is not self.type and self.kind in ("date", "decimal")):
             return False
-        if self.kind == "bytes":
+        if isinstance(x, bytes):
             return self.min_length <= len(x) and (self.max_length is None or len(x) <= self.max_length)
-        return self.kind != "decimal" or x.is_finite()
+        return not isinstance(x, Decimal) or x.is_finite()
 
     def validate(self, x: object, path: str = "value") -> list[Violation]:
         """What is wrong with the type or length."""
@@ -118,11 +117,11 @@ class Scalar(Space[ScalarT_co]):
             return [Violation(path, f"{upto} bytes", f"{len(x)}")]
         return [Violation(path, self.kind, shorten(x))]
 
-    def encode(self, x: Any, *, binary: bool = False) -> object:
+    def encode(self, x: object, *, binary: bool = False) -> object:
         """Text; bytes as they are when `binary`."""
         import msgspec
 
-        return bytes(x) if binary and self.kind == "bytes" else msgspec.to_builtins(x)
+        return bytes(x) if binary and isinstance(x, bytes) else msgspec.to_builtins(x)
 
     def decode(self, data: object) -> ScalarT_co:
         """The value in text, or the value itself."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import cached_property
 from math import inf, isfinite
-from typing import Annotated, Any, Literal, SupportsFloat, SupportsInt
+from typing import TYPE_CHECKING, Annotated, Any, Literal, SupportsFloat, SupportsInt, TypeGuard
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ludus.spaces.kinds import class_of, is_integer, is_scalar
 from ludus.spaces.models import written
 from ludus.spaces.space import Space, Violation
 from ludus.spaces.text import Text, is_unicode
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 __all__ = ["BoolField", "ChoiceField", "FloatField", "IntField", "NoneField", "StrField"]
 
@@ -145,11 +148,8 @@ class IntField(FieldType):
         """A whole float as the int it is, NumPy's integers, and members of an `IntEnum`."""
         if is_scalar(x) and x.dtype.kind == "m":  # NumPy counts spans of time among its integers
             return super().coerce(x, path, problems)
-        whole = (isinstance(x, float) and x.is_integer()) or is_integer(x)
-        number: Any = x
-        if whole and not isinstance(x, bool):
-            number = int(number)
-        x = number
+        if not isinstance(x, bool) and ((isinstance(x, float) and x.is_integer()) or is_integer(x)):
+            x = int(x)
         return super().coerce(x, path, problems)
 
     def fits_exactly(self, x: object) -> bool:
@@ -158,8 +158,9 @@ class IntField(FieldType):
 
     def quick(self, x: object) -> object:
         """As an int."""
-        number: Any = super().quick(x)
-        return int(number)
+        if not self.fits(x) or not isinstance(x, int):
+            raise ValueError
+        return int(x)
 
     def native(self, *, strict: bool) -> object:
         """`int` between the ends."""
@@ -177,7 +178,7 @@ class IntField(FieldType):
     def _ends(self) -> tuple[int, int] | None:
         return (self._low, self._high) if self.named is None else _whole_ends(self.named)
 
-    def read(self, x: object) -> object:
+    def read(self, x: int) -> object:
         """A number of the space's type."""
         return _as_held(self.space, x)
 
@@ -205,12 +206,13 @@ class IntField(FieldType):
         return f"an int from {self.low} to {self.high}"
 
 
-def _stands_for_a_float(x: Any) -> bool:
+def _stands_for_a_float(x: object) -> TypeGuard[SupportsFloat]:
     """Whether it is a number of NumPy's, or a Decimal, whose module is only there if somebody uses it."""
     if is_scalar(x):
         return x.dtype.kind in "iuf"
     decimal = sys.modules.get("decimal")
-    return decimal is not None and isinstance(x, decimal.Decimal) and not x.is_nan()
+    kind: type[Decimal] | None = None if decimal is None else decimal.Decimal
+    return kind is not None and isinstance(x, kind) and not x.is_nan()
 
 
 def _is_int_or_float(x: object) -> bool:
@@ -242,7 +244,7 @@ class FloatField(FieldType):
             return held_by(self.named, self.read(x), path)
         return [] if self.low <= x <= self.high else [Violation(path, repr(self), shorten(x))]
 
-    def coerce(self, x: Any, path: str, problems: list[Violation]) -> object:
+    def coerce(self, x: object, path: str, problems: list[Violation]) -> object:
         """An int as a float, NumPy's numbers, a Decimal, and infinities by the name that JSON has for them."""
         if isinstance(x, str):
             x = NAMED_FLOATS.get(x, x)
@@ -250,7 +252,7 @@ class FloatField(FieldType):
             x = float(x)
         before = len(problems)
         problems += self.validate(x, path)
-        return x if len(problems) > before else float(x)
+        return x if len(problems) > before or not isinstance(x, int | float) else float(x)
 
     def fits_exactly(self, x: object) -> bool:
         """A float; an int is one of another type."""
@@ -258,8 +260,9 @@ class FloatField(FieldType):
 
     def quick(self, x: object) -> object:
         """As a float."""
-        number: Any = super().quick(x)
-        return float(number)
+        if not self.fits(x) or not isinstance(x, int | float):
+            raise ValueError
+        return float(x)
 
     @property
     def category(self) -> str | None:
@@ -287,7 +290,7 @@ class FloatField(FieldType):
             return super().retest(strict=strict)
         return _is_int_or_float
 
-    def read(self, x: object) -> object:
+    def read(self, x: float) -> object:
         """A number of the space's type."""
         return _as_held(self.space, x)
 
@@ -465,7 +468,7 @@ class ChoiceField(FieldType):
         return f"one of {shorten(self.written)}"
 
 
-def _as_held(space: Space[object], x: object) -> object:
+def _as_held(space: Space[object], x: float) -> object:
     """A number as a box holds it; one that its dtype cannot hold stays as it is, for the box to refuse."""
     if not isinstance(space, Box):
         return x

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, TypeVar, overload
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeVar, cast, overload
 
 import numpy as np
 
@@ -131,8 +131,7 @@ class Sequence(Space[SequenceT_co]):
 
     def default(self) -> SequenceT_co:
         """The empty sequence, or one zero when stacked."""
-        zero: Any = self._joined((self.feature_space.default(),)) if self.stack else ()
-        return zero
+        return cast(SequenceT_co, self._joined((self.feature_space.default(),)) if self.stack else ())
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a tuple (or a stacked value) whose every element is in the space."""
@@ -153,22 +152,26 @@ class Sequence(Space[SequenceT_co]):
         """A tuple of the values that its elements stand for."""
         if not self.typed or self.stack or not is_list_or_tuple(x):
             return super().coerce(x, name, error)
-        made: Any = tuple([self.feature_space.coerce(one, f"{name}[{i}]", error) for i, one in enumerate(x)])
-        return made
+        made = tuple([self.feature_space.coerce(one, f"{name}[{i}]", error) for i, one in enumerate(x)])
+        return cast(SequenceT_co, made)
 
-    def flatten(self, x: Any) -> Any:
+    def flatten(self, x: Iterable[object]) -> Any:
         """The elements flattened, joined again when stacked."""
         stacked = self.stacked_feature_space if self.stack else None
         return self._mapped(x, stacked, self.feature_space.flatten, self.feature_space.flat_space())
 
-    def unflatten(self, x: Any) -> SequenceT_co:
+    def unflatten(self, x: Iterable[object]) -> SequenceT_co:
         """The elements restored, joined again when stacked."""
         flat = self.feature_space.flat_space().batch(1) if self.stack else None
-        return self._mapped(x, flat, self.feature_space.unflatten, self.feature_space)
+        return cast(SequenceT_co, self._mapped(x, flat, self.feature_space.unflatten, self.feature_space))
 
     def _mapped(
-        self, x: Any, source: Space[object] | None, change: Callable[[Any], object], target: Space[object]
-    ) -> Any:
+        self,
+        x: Iterable[object],
+        source: Space[object] | None,
+        change: Callable[[object], object],
+        target: Space[object],
+    ) -> object:
         if not self.stack or source is None:
             return tuple(change(element) for element in x)
         changed = [change(element) for element in source.iterate(x)]
@@ -182,7 +185,7 @@ class Sequence(Space[SequenceT_co]):
         """Empty tuples, or buffers of one element when stacked."""
         return tuple(self.feature_space.empty(1, fn) if self.stack else () for _ in range(n))
 
-    def encode(self, x: Any, *, binary: bool = False) -> object:
+    def encode(self, x: Iterable[object], *, binary: bool = False) -> object:
         """A list of encoded elements, or the encoded stack."""
         if self.stack:
             return self.feature_space.encode_many(x, binary=binary)
@@ -201,8 +204,8 @@ class Sequence(Space[SequenceT_co]):
         """Each element read by its space."""
         if not self.typed or self.stack or not is_list(data):
             return super().read(data, name)
-        value: Any = tuple([self.feature_space.read(one, f"{name}[{i}]") for i, one in enumerate(data)])
-        return value
+        made = tuple([self.feature_space.read(one, f"{name}[{i}]") for i, one in enumerate(data)])
+        return cast(SequenceT_co, made)
 
     def json_schema(self) -> dict[str, object]:
         """An array of any length."""

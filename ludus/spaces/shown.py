@@ -168,8 +168,9 @@ def _marked_fields(kind: type) -> frozenset[str]:
     return frozenset(name for name, hint in hints.items() if _is_marked(hint))
 
 
-def _is_marked(hint: Any) -> bool:
+def _is_marked(hint: object) -> bool:
     """Whether the mark is on a hint, or on any part of it."""
-    if get_origin(hint) is Annotated and any(isinstance(one, str) and one == MARK for one in hint.__metadata__):
+    said: tuple[object, ...] = getattr(hint, "__metadata__", ()) if get_origin(hint) is Annotated else ()
+    if any(isinstance(one, str) and one == MARK for one in said):
         return True
     return any(_is_marked(one) for one in get_args(hint) if one is not hint and not isinstance(one, str))

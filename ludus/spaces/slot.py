@@ -14,7 +14,7 @@ from ludus.spaces.message import pack, unpack
 
 __all__ = ["SLOT_BYTES", "Allocate", "create_slots", "read_slots", "write_slot"]
 
-Allocate: TypeAlias = Callable[[int], Any]
+Allocate: TypeAlias = Callable[[int], object]
 """Gives a zeroed, writable buffer of that many bytes."""
 
 SLOT_BYTES = 65_536
@@ -28,7 +28,7 @@ def create_slots(n: int, allocate: Allocate, size: int = SLOT_BYTES) -> object:
     return allocate(n * (size + _HEADER))
 
 
-def _bytes(memory: Any) -> npt.NDArray[np.uint8]:
+def _bytes(memory: Any) -> npt.NDArray[np.uint8]:  # a buffer: NumPy's types name only some of them
     return np.frombuffer(memory, dtype=np.uint8)
 
 

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeGuard, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeGuard, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.errors import CodecError, InvalidSpace, InvalidType, InvalidValue, shorten
 from ludus.seeding import copy_generator, np_random
-from ludus.spaces.kinds import is_array, is_dict, is_list, is_list_or_tuple, is_scalar
+from ludus.spaces.kinds import Array, is_array, is_dict, is_list, is_list_or_tuple, is_scalar
 from ludus.spaces.slot import Allocate, create_slots, read_slots, write_slot
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ T_co = TypeVar("T_co", covariant=True)
 # know them before, from typing_extensions, which is never loaded. Each is the value's whole type and not a part of it,
 # so that `isinstance(space, Box)` of a `Space[T]` is known to be a `Box[T]`.
 if TYPE_CHECKING:
-    ArrayT_co = DefaultTypeVar("ArrayT_co", default=npt.NDArray[Any], covariant=True)
+    ArrayT_co = DefaultTypeVar("ArrayT_co", default=Array, covariant=True)
     ModelT_co = DefaultTypeVar("ModelT_co", default=Any, covariant=True)
     DictT_co = DefaultTypeVar("DictT_co", default=dict[str, Any], covariant=True)
     TupleT_co = DefaultTypeVar("TupleT_co", default=tuple[Any, ...], covariant=True)
@@ -151,9 +151,10 @@ class Space(Generic[T_co]):
         return found
 
     @classmethod
-    def from_arguments(cls, arguments: Mapping[str, Any]) -> Space[Any]:
+    def from_arguments(cls, arguments: Mapping[str, object]) -> Space[object]:
         """The space that `arguments` came from."""
-        return cls(**arguments)
+        make = cast(Callable[..., Space[object]], cls)  # what each class takes is its own affair
+        return make(**arguments)
 
     # --- randomness ---
 
@@ -256,7 +257,7 @@ class Space(Generic[T_co]):
             raise InvalidValue(f"{name}: expected {self!r}, got {type(value).__name__}: {error}") from error
         return value
 
-    def write(self, x: object, name: str = "value", *, binary: bool = False) -> Any:
+    def write(self, x: object, name: str = "value", *, binary: bool = False) -> object:
         """`x`, or what it stands for, as plain data; InvalidValue where it is not in the space."""
         return self.encode(self.coerce(x, name), binary=binary)
 
@@ -332,7 +333,7 @@ class Space(Generic[T_co]):
         del out
         return tuple(items)
 
-    def empty(self, n: int = 1, fn: Callable[..., npt.NDArray[Any]] = np.zeros) -> Any:
+    def empty(self, n: int = 1, fn: Callable[..., Array] = np.zeros) -> object:
         """A buffer for `n` values, made by `fn`; None where batches are not arrays."""
         del n, fn
 
@@ -365,7 +366,7 @@ class Space(Generic[T_co]):
         """The JSON schema of an encoded value."""
         return {"title": type(self).__name__}
 
-    def to_jsonable(self, sample_n: Iterable[Any]) -> Any:
+    def to_jsonable(self, sample_n: Iterable[Any]) -> object:
         """A list of values as plain data."""
         return [self.encode(x) for x in sample_n]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 from math import inf
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -178,7 +178,7 @@ class Text(Space[str]):
         """int32."""
         return np.dtype(np.int32)
 
-    def flatten(self, x: Any) -> Any:
+    def flatten(self, x: str) -> Any:
         """The place of each character, padded; the string itself where there is no longest."""
         if self.max_length is None:
             return x
@@ -193,7 +193,7 @@ class Text(Space[str]):
         places = [int(place) for place in x if place < self._padding]
         return "".join(map(chr, places)) if self._free else "".join(self._char_list[place] for place in places)
 
-    def flat_space(self) -> Space[Any]:
+    def flat_space(self) -> Box | Text:
         """A box of places; itself where there is no longest."""
         if self.max_length is None:
             return self
@@ -234,7 +234,7 @@ class Text(Space[str]):
         return f"Text({self.min_length}, {self.max_length}, charset={charset})"
 
 
-def is_unicode(text: Any) -> bool:
+def is_unicode(text: str) -> bool:
     """Whether every character can be written as UTF-8: half a surrogate pair, which Python admits, cannot."""
     try:
         return text.isascii() or bool(
@@ -244,14 +244,19 @@ def is_unicode(text: Any) -> bool:
         return False
 
 
+def _is_set(value: object) -> TypeGuard[Set[object]]:
+    return isinstance(value, Set)
+
+
 def _characters(charset: object) -> list[str]:
-    given: Any = charset
-    if not isinstance(charset, str | Set) or not all(isinstance(char, str) for char in given):
-        raise InvalidType(f"Text charset: expected a string or a set of characters, got {shorten(given)}")
-    chars: list[str] = list(dict.fromkeys(given)) if isinstance(given, str) else sorted(given)
+    given = charset if isinstance(charset, str) or _is_set(charset) else None
+    chars = [char for char in given or () if isinstance(char, str)]
+    if given is None or len(chars) < len(given):
+        raise InvalidType(f"Text charset: expected a string or a set of characters, got {shorten(charset)}")
+    chars = list(dict.fromkeys(chars)) if isinstance(charset, str) else sorted(chars)
     wrong = [char for char in chars if len(char) != 1 or not is_unicode(char)]
     if wrong or not chars:
         raise InvalidSpace(
-            f"Text charset: expected at least one element, each a single character, got {shorten(wrong or given)}"
+            f"Text charset: expected at least one element, each a single character, got {shorten(wrong or charset)}"
         )
     return chars

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ludus.spaces.composite import Composite, combined_box, split_flat
 from ludus.spaces.kinds import is_array, is_iterable, is_list, is_list_or_tuple
 from ludus.spaces.mask import exclusive, parts
 from ludus.spaces.slot import Allocate
-from ludus.spaces.space import LanesCodec, Space, TupleT_co, Violation
+from ludus.spaces.space import LanesCodec, Space, TupleT_co, Violation, is_space
 
 __all__ = ["Tuple"]
 
@@ -88,12 +88,11 @@ class Tuple(Composite[TupleT_co], Sequence[Space[Any]]):
 
     def default(self) -> TupleT_co:
         """The zero of each space."""
-        zeros: Any = tuple(space.default() for space in self.spaces)
-        return zeros
+        return cast(TupleT_co, tuple(space.default() for space in self.spaces))
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is a tuple (a list or array will do) of that many values, each in its space."""
-        given: tuple[Any, ...] = x
+        given: tuple[object, ...] = x
         if isinstance(x, list) or (isinstance(x, np.ndarray) and x.ndim):
             given = tuple(given)
         if not isinstance(given, tuple) or len(given) != len(self.spaces):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -119,8 +118,7 @@ class Tuple(Composite[TupleT_co], Sequence[Space[Any]]):
         if not self.typed or not is_list_or_tuple(x) or len(x) != len(self.spaces):
             return super().coerce(x, name, error)
         each = enumerate(zip(self.spaces, x, strict=True))
-        made: Any = tuple([space.coerce(part, f"{name}[{i}]", error) for i, (space, part) in each])
-        return made
+        return cast(TupleT_co, tuple([space.coerce(part, f"{name}[{i}]", error) for i, (space, part) in each]))
 
     @overload
     def __getitem__(self, index: int) -> Space[Any]: ...
@@ -144,8 +142,7 @@ class Tuple(Composite[TupleT_co], Sequence[Space[Any]]):
     def unflatten(self, x: Any) -> TupleT_co:
         """The elements from their joined or separate flat forms."""
         flat = split_flat(self, x) if self.is_np_flattenable else x
-        value: Any = tuple(space.unflatten(part) for space, part in zip(self.spaces, flat, strict=True))
-        return value
+        return cast(TupleT_co, tuple(space.unflatten(part) for space, part in zip(self.spaces, flat, strict=True)))
 
     def flat_space(self) -> Space[object]:
         """One box, or a tuple of flattened spaces."""
@@ -204,8 +201,7 @@ class Tuple(Composite[TupleT_co], Sequence[Space[Any]]):
         if not self.typed or not is_list(data) or len(data) != len(self.spaces):
             return super().read(data, name)
         each = enumerate(zip(self.spaces, data, strict=True))
-        value: Any = tuple([space.read(part, f"{name}[{i}]") for i, (space, part) in each])
-        return value
+        return cast(TupleT_co, tuple([space.read(part, f"{name}[{i}]") for i, (space, part) in each]))
 
     def reader(self, name: str) -> Callable[[object], TupleT_co]:
         """Each element by the function of its own space, or all at once where they travel together."""
@@ -243,10 +239,10 @@ class Tuple(Composite[TupleT_co], Sequence[Space[Any]]):
         rows = list(sample_n)
         return [space.to_jsonable([row[i] for row in rows]) for i, space in enumerate(self.spaces)]
 
-    def from_jsonable(self, sample_n: Iterable[Any]) -> list[Any]:
+    def from_jsonable(self, sample_n: Iterable[object]) -> list[TupleT_co]:
         """The tuples again."""
         columns = [space.from_jsonable(column) for space, column in zip(self.spaces, sample_n, strict=True)]
-        return list(zip(*columns, strict=True))
+        return cast(list[TupleT_co], list(zip(*columns, strict=True)))
 
     def json_schema(self) -> dict[str, object]:
         """An array with a schema for each place."""
@@ -279,8 +275,9 @@ def spaces_of(what: str, spaces: object) -> tuple[Space[object], ...]:
     """An iterable of spaces as a tuple, each checked to be one."""
     if not is_iterable(spaces):
         raise InvalidType(f"{what}: expected a sequence of spaces, got {shorten(spaces)}")
-    found = tuple(spaces)
-    for i, space in enumerate(found):
-        if not isinstance(space, Space):
+    found: list[Space[object]] = []
+    for i, space in enumerate(spaces):
+        if not is_space(space):
             raise InvalidType(f"{what}[{i}]: expected a ludus Space, got {shorten(space)}")
-    return found
+        found.append(space)
+    return tuple(found)

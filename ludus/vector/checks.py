@@ -1,7 +1,7 @@
 """Checks of what workers are asked for: how many, for how long, and what to do when one fails; with the defaults."""
 
 from operator import index
-from typing import Any, Literal
+from typing import Literal, SupportsIndex
 
 from ludus.errors import InvalidArgument, shorten
 
@@ -33,10 +33,10 @@ def count(name: str, value: object, otherwise: int | None = None, *, least: int 
     >>> count("batch_size", None, 8)
     8
     """
-    found: Any = otherwise if value is None else value
+    found: object = otherwise if value is None else value
     try:
-        number = index(found)
-    except TypeError:
+        number = index(found) if isinstance(found, SupportsIndex) else least - 1
+    except TypeError:  # an array of several numbers
         number = least - 1
     if isinstance(found, bool) or number < least:
         raise InvalidArgument(f"{name}: expected an integer of at least {least}, got {shorten(value)}")

@@ -4,7 +4,8 @@ A column is made from a space, on both sides alike. Arrays of fixed shape are ro
 `Tuple` are columns of columns; values of any other space (texts, graphs, records …) travel in messages.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as Sequential
 from copy import deepcopy
 from typing import Any, TypeGuard
 
@@ -57,7 +58,7 @@ class ArrayColumn(Column):
         self._space, self._shape, self._dtype = space, space.shape, np.dtype(space.dtype.str)  # that one object
         self._all = space.read_shared(space.create_shared(n, view), n)
 
-    def write(self, lane: int, x: Any, rest: list[object]) -> None:
+    def write(self, lane: int, x: object, rest: list[object]) -> None:
         if type(x) is np.ndarray and x.dtype is self._dtype and x.shape == self._shape:
             self._all[lane] = x
         else:  # what fits and what is refused is the space's to say
@@ -89,7 +90,7 @@ class DictColumn(Column):
         self._parts = {key: column_of(part, n, view) for key, part in space.spaces.items()}
         self.whole = all(part.whole for part in self._parts.values())
 
-    def write(self, lane: int, x: Any, rest: list[object]) -> None:
+    def write(self, lane: int, x: Mapping[str, object], rest: list[object]) -> None:
         for key, part in self._parts.items():
             part.write(lane, x[key], rest)
 
@@ -118,7 +119,7 @@ class TupleColumn(Column):
         self._parts = [column_of(part, n, view) for part in space.spaces]
         self.whole = all(part.whole for part in self._parts)
 
-    def write(self, lane: int, x: Any, rest: list[object]) -> None:
+    def write(self, lane: int, x: Sequential[object], rest: list[object]) -> None:
         for place, part in enumerate(self._parts):
             part.write(lane, x[place], rest)
 
@@ -150,7 +151,7 @@ class ValueColumn(Column):
         self._space, self._coded = space, not _plain(space)
         self._values: list[object] = [None] * n
 
-    def write(self, lane: int, x: Any, rest: list[object]) -> None:
+    def write(self, lane: int, x: object, rest: list[object]) -> None:
         self._values[lane] = x
         rest.append(self.encode(x))
 

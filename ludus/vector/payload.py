@@ -40,7 +40,7 @@ def pack(value: object) -> bytes:
         return _encode(_pickled(value))
 
 
-def unpack(data: object) -> Any:
+def unpack(data: bytes | bytearray | memoryview) -> Any:
     """The value that `pack` was given."""
     return _decode(data)
 
@@ -127,7 +127,7 @@ def _restored(code: int, data: memoryview) -> object:
     return loads(data)
 
 
-_decode: Any = msgspec.msgpack.Decoder(ext_hook=_restored).decode
+_decode = msgspec.msgpack.Decoder(ext_hook=_restored).decode
 
 
 def _array(data: memoryview) -> Array:
@@ -149,11 +149,10 @@ def dumps(value: object, what: str) -> bytes:
                 f"{what}: expected what can be pickled, to be sent to or from a worker process, "
                 f"got {shorten(value)} ({error}); define it at the top of a module, or install cloudpickle"
             ) from error
-    import cloudpickle  # pyright: ignore[reportMissingTypeStubs]
+    import cloudpickle
 
-    pickler: Any = cloudpickle
     try:
-        return pickler.dumps(value, protocol=5)
+        return cloudpickle.dumps(value, protocol=5)
     except Exception as error:
         raise InvalidType(
             f"{what}: expected what can be pickled, to be sent to or from a worker process, "

@@ -4,12 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Protocol, cast
 
 from ludus.core import AutoresetMode, EpisodePlan
 from ludus.vector.checks import OnFailure, check_failures
 
 __all__ = ["WorkerOptions"]
+
+
+class _Starter(Protocol):
+    def Process(  # noqa: N802  (the library's)
+        self, *, target: Callable[..., object], args: tuple[object, ...], name: str
+    ) -> BaseProcess: ...
 
 
 @dataclass(frozen=True)
@@ -40,5 +46,5 @@ class WorkerOptions:
 
     def process(self, *, target: Callable[..., object], args: tuple[object, ...], name: str) -> BaseProcess:
         """A process, not yet started."""
-        starter: Any = get_context(self.context)
+        starter = cast(_Starter, get_context(self.context))  # every context has it, whose base says nothing of it
         return starter.Process(target=target, args=args, name=name)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Sequence
 from os import sched_yield
-from typing import Any
+from typing import Any, cast
 
 from ludus.core import EpisodePlan
 from ludus.errors import InvalidSpace, InvalidType
@@ -181,4 +181,4 @@ def _closing(block: SharedBlock, link: WorkerLink) -> list[Failure]:
         word = None if link.process.exitcode is None else block.mailboxes.take(link.box, link.channel)
     except EOFError:  # half of an answer that nobody waited for
         return []
-    return word[1] if is_list(word) and word[0] == "closing" else []
+    return cast(list[Failure], word[1]) if is_list(word) and word[0] == "closing" else []

@@ -14,7 +14,7 @@ from ludus.rendering import resize
 from ludus.seeding import Seed
 from ludus.spaces import Box, Space
 from ludus.spaces.array_space import Array
-from ludus.spaces.kinds import is_tuple
+from ludus.spaces.kinds import is_integer, is_tuple
 from ludus.wrappers.argument import positive
 from ludus.wrappers.atari_lanes import STREAM, AtariLanes
 from ludus.wrappers.steered import Cutting
@@ -182,9 +182,10 @@ class AtariPreprocessing(Cutting[Array, ActT, Array, ActT]):
 
 
 def _size(given: object) -> tuple[int, int]:
-    pair: tuple[Any, ...] = given if is_tuple(given) else (given, given)
-    if len(pair) != 2 or not all(isinstance(one, int | np.integer) and one > 0 for one in pair):
+    pair: tuple[object, ...] = given if is_tuple(given) else (given, given)
+    lengths = [int(one) for one in pair if is_integer(one) and one > 0]
+    if len(pair) != 2 or len(lengths) != 2:
         raise InvalidArgument(
             f"screen_size: expected a positive integer, or (width, height) of two, got {shorten(given)}"
         )
-    return int(pair[0]), int(pair[1])
+    return lengths[0], lengths[1]

@@ -88,7 +88,8 @@ class FrameStackObservation(Transform[WrapObsT, ActT, ObsT, ActT]):
         self._frames: list[object] = []
         """All other observations."""
         if self._arrays:
-            self._films = [Film(self._lead, self.stack_size, leaf) for leaf in leaf_spaces(self._space)]
+            arrays = [leaf for leaf in leaf_spaces(self._space) if isinstance(leaf, ArraySpace)]
+            self._films = [Film(self._lead, self.stack_size, leaf) for leaf in arrays]
 
     def on_reset(self, observation: ObsT, info: Info, begun: Mask | None) -> tuple[WrapObsT, Info]:
         """Fill the stack of every lane that begins."""

@@ -53,7 +53,7 @@ def lane_of(space: Space[object], batch: Any, lane: int) -> Any:
     return batch[lane].item() if isinstance(space, Discrete) else batch[lane].copy()
 
 
-def leaf_spaces(space: Space[object]) -> list[Any]:
+def leaf_spaces(space: Space[object]) -> list[Space[object]]:
     """The spaces of the arrays that a value consists of, in order."""
     if isinstance(space, Dict | Tuple):
         return [leaf for part in space.subspaces for leaf in leaf_spaces(part)]

@@ -114,8 +114,7 @@ class FilterObservation(ObservationTransform[Any, ActT, object]):
                 f"filter_keys: expected different keys out of {known}, at least one, got {list(filter_keys)}"
             )
         self.filter_keys = filter_keys
-        every: Any = space  # keys are names of a Dict and places of a Tuple
-        kept: list[tuple[str | int, Space[object]]] = [(key, every[key]) for key in filter_keys]
+        kept = [(key, _part(space, key)) for key in filter_keys]
         self.show_observation_space(Dict(kept) if isinstance(space, Dict) else Tuple([part for _, part in kept]))
         self._named = isinstance(space, Dict)
 
@@ -124,6 +123,10 @@ class FilterObservation(ObservationTransform[Any, ActT, object]):
         if self._named:
             return {key: observation[key] for key in self.filter_keys}
         return tuple(observation[key] for key in self.filter_keys)
+
+
+def _part(space: Dict | Tuple, key: str | int) -> Space[object]:
+    return space.spaces[key] if isinstance(space, Dict) else space.spaces[int(key)]
 
 
 class FlattenObservation(ObservationTransform[Any, ActT, object]):

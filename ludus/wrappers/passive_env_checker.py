@@ -1,7 +1,7 @@
 """Passive checks: the first reset, step and render of an environment are looked at; the rest cost next to nothing."""
 
 import warnings
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,10 @@ FIX = "`ludus check module:Env` lists everything at once"
 
 class ContractWarning(UserWarning):
     """An environment gives what its spaces do not promise; it still runs."""
+
+
+def _is_number(value: object) -> TypeGuard[float | np.integer | np.floating]:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
@@ -59,11 +63,12 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
         if dropped:
             self._warn(f"reset options: expected to be read or refused, got {dropped}, which nobody looked at")
         if not self._reset_checked:
-            if not is_tuple(result) or len(result) != 2 or not is_dict(result[1]):
+            got: object = result
+            if not is_tuple(got) or len(got) != 2 or not is_dict(got[1]):
                 raise ContractViolation(
                     f"{self._name}.reset: expected (observation, info), got {shorten(result)}; return both"
                 )
-            self._observe("reset", result[0])
+            self._observe("reset", got[0])
             self._reset_checked = True
         return result
 
@@ -99,7 +104,6 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
                 f"got {shorten(result)}; {hint}"
             )
         observation, reward, terminated, truncated, info = result
-        earned: Any = reward
         if not is_dict(info):
             raise ContractViolation(f"{self._name}.step info: expected a dictionary, got {shorten(info)}")
         self._observe("step", observation)
@@ -108,9 +112,9 @@ class PassiveEnvChecker(Hooked[ObsT, ActT, ObsT, ActT]):
         for name, flag in (("terminated", terminated), ("truncated", truncated)):
             if not isinstance(flag, bool | np.bool_):
                 self._warn(f"step {name}: expected a bool, got {shorten(flag)}")
-        if not isinstance(reward, int | float | np.integer | np.floating) or isinstance(reward, bool):
+        if not _is_number(reward):
             self._warn(f"step reward: expected a number, got {shorten(reward)}")
-        elif not np.isfinite(earned):
+        elif not np.isfinite(reward):
             self._warn(f"step reward: expected a finite number, got {reward}")
 
     def _with_outcome(self, step: Step[ObsT]) -> Step[ObsT]:

@@ -1,8 +1,8 @@
 """Pictures: collected, recorded, shown in a window, or disturbed; of one environment, or of a whole batch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ class RenderCollection(Hooked[ObsT, ActT, ObsT, ActT]):
     def __init__(self, env: Env[ObsT, ActT], pop_frames: bool = True, reset_clean: bool = True) -> None:
         super().__init__(env)
         self._name = f"{_require_mode(env, 'RenderCollection', 'human')}_list"
-        self.frame_list: list[Any] = []
+        self.frame_list: list[object] = []
         self.pop_frames, self.reset_clean = pop_frames, reset_clean
         known: list[str] = env.metadata.get("render_modes") or []
         modes = [*known, self._name]
@@ -256,10 +256,13 @@ class _Disturbed(Hooked[ObsT, ActT, ObsT, ActT]):
     def render(self) -> Array | tuple[Array, ...]:
         """The picture, or each lane's, with noise."""
         picture = self.env.render()
-        streams: Any = self.stream(type(self).__name__)
+        stream = self.stream(type(self).__name__)
         if not is_tuple(picture):
-            return self._disturb(picture, streams)
-        return tuple(self._disturb(one, rng) for one, rng in zip(picture, streams, strict=True))
+            return self._disturb(picture, stream)
+        streams = cast(Iterable[np.random.Generator], stream)  # a batch has one for each lane
+        return tuple(
+            self._disturb(one, rng) for one, rng in zip(cast(tuple[Array, ...], picture), streams, strict=True)
+        )
 
     def _disturb(self, picture: Array, rng: np.random.Generator) -> Array:
         shape: tuple[int, ...] = picture.shape

@@ -8,7 +8,7 @@ from ludus.errors import InvalidArgument, shorten
 from ludus.rendering.resize import resize
 from ludus.spaces import Box
 from ludus.spaces.array_space import Array
-from ludus.spaces.kinds import is_tuple
+from ludus.spaces.kinds import is_integer, is_tuple
 from ludus.wrappers.observations import image_space
 from ludus.wrappers.transform import ObservationTransform
 
@@ -28,12 +28,12 @@ class ResizeObservation(ObservationTransform[Array, ActT, Array]):
         super().__init__(env)
         space = image_space("ResizeObservation", self.lane_observation_space, (2, 3))
         given: object = shape
-        whole = is_tuple(given) and len(given) == 2 and all(isinstance(one, int | np.integer) for one in given)
-        if not whole or min(given) < 1:
+        lengths = [int(one) for one in given if is_integer(one) and one >= 1] if is_tuple(given) else []
+        if len(lengths) != 2 or len(shape) != 2:
             raise InvalidArgument(
                 f"ResizeObservation shape: expected a tuple of two positive integers, got {shorten(shape)}"
             )
-        self.shape = (int(shape[0]), int(shape[1]))
+        self.shape = (lengths[0], lengths[1])
         self.show_observation_space(Box(0, 255, shape=self.shape + space.shape[2:], dtype=np.uint8))
 
     def convert(self, observation: Array, lead: tuple[int, ...]) -> Array:

@@ -10,7 +10,7 @@ from ludus.core.env import ActT, ObsT
 from ludus.core.options import Options
 from ludus.errors import InvalidArgument, shorten
 from ludus.seeding import Seed
-from ludus.spaces.kinds import is_tuple
+from ludus.spaces.kinds import is_integer, is_tuple
 from ludus.wrappers.lanes import blend
 from ludus.wrappers.streams import LaneStreams
 from ludus.wrappers.transform import SAME_STEP, Mask, Transform
@@ -18,6 +18,17 @@ from ludus.wrappers.transform import SAME_STEP, Mask, Transform
 __all__ = ["StickyAction"]
 
 STREAM = "StickyAction"
+
+
+def _range_of(duration: object) -> tuple[int, int]:
+    """The least and the greatest number of steps."""
+    pair = duration if is_tuple(duration) else (duration, duration)
+    least, most = pair if len(pair) == 2 else (None, None)
+    if not is_integer(least) or not is_integer(most) or not 1 <= least <= most:
+        raise InvalidArgument(
+            f"repeat_action_duration: expected a positive integer or a pair of them in order, got {shorten(duration)}"
+        )
+    return int(least), int(most)
 
 
 class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
@@ -45,13 +56,7 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
             raise InvalidArgument(
                 f"repeat_action_probability: expected at least 0 and less than 1, got {repeat_action_probability}"
             )
-        pair: object = repeat_action_duration
-        pair = (pair, pair) if isinstance(pair, int) else pair
-        if not is_tuple(pair) or len(pair) != 2 or not 1 <= pair[0] <= pair[1]:
-            raise InvalidArgument(
-                "repeat_action_duration: expected a positive integer or a pair of them in order, "
-                f"got {shorten(repeat_action_duration)}"
-            )
+        pair = _range_of(repeat_action_duration)
         self.repeat_action_probability, self.repeat_action_duration_range = repeat_action_probability, pair
         self._lasting = pair != (1, 1)
         """Whether an action may stick for more than a step: then there is more to draw, and to count."""
@@ -88,9 +93,8 @@ class StickyAction(Transform[ObsT, ActT, ObsT, ActT]):
             rng = self.stream(STREAM)
             if rng.random() < self.repeat_action_probability:
                 self._left = self._duration(rng)
-        if self._left > 0:
-            held: Any = self.last_action  # there is one, since it sticks
-            action, self._left = held, self._left - 1
+        if self._left > 0 and self.last_action is not None:  # there is one, since it sticks
+            action, self._left = self.last_action, self._left - 1
         self.last_action = action
         return action
 

@@ -8,7 +8,6 @@ from __future__ import annotations  # else the annotations here would load numpy
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -92,17 +91,17 @@ class LaneStreams:
 
     def chances(self, lanes: Mask, probability: float) -> Mask:
         """Whether `random() < probability` in each of these lanes; always the same probability."""
-        if not self._left:
-            self._draw(probability)
+        drawn = self._drawn
+        if drawn is None or not self._left:
+            drawn = self._draw(probability)
         self._left -= 1
-        drawn: Any = self._drawn
         found = drawn.take(self._at)
         found &= lanes
         self._at += lanes
         return found
 
-    def _draw(self, probability: float) -> None:
-        """Draw ahead in every lane that has few draws left."""
+    def _draw(self, probability: float) -> Mask:
+        """Draw ahead in every lane that has few draws left; the draws of all lanes."""
         if self._drawn is None:
             self._drawn = np.zeros(len(self._at) * DRAWS_AHEAD, np.bool_)
         bound = np.uint64(ceil(probability * 2**53) << 11)  # of the 53 bits that a number from 0 to 1 has
@@ -115,3 +114,4 @@ class LaneStreams:
             self._drawn[first + rest : end] = raw < bound
             self._at[lane] = first
         self._left = int((self._ends - self._at).min())
+        return self._drawn

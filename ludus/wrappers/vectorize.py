@@ -10,6 +10,10 @@ from ludus.wrappers.transform import Transform
 __all__ = ["VectorizeTransformAction", "VectorizeTransformObservation", "VectorizeTransformReward"]
 
 
+def _is_transform(given: object) -> bool:
+    return isinstance(given, type) and issubclass(given, Transform)
+
+
 class _Vectorize(Hooked[Any, Any, object, Any]):
     """A batch with `wrapper(env, **kwargs)` around it; under it, that wrapper does the work."""
 
@@ -17,8 +21,7 @@ class _Vectorize(Hooked[Any, Any, object, Any]):
         name = type(self).__name__
         if not env.batch_shape:
             raise InvalidType(f"{name}: expected a batch, got one environment; use {shorten(wrapper)} itself")
-        given: Any = wrapper
-        if not isinstance(given, type) or not issubclass(given, Transform):
+        if not _is_transform(wrapper):
             raise InvalidType(f"{name} wrapper: expected a Transform class, got {shorten(wrapper)}")
         super().__init__(wrapper(env, **kwargs))
         self.wrapper = wrapper

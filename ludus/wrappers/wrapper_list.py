@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from ludus.core import Wrapper, WrapperSpec
 from ludus.core.env import AnyEnv
@@ -41,11 +41,10 @@ def wrapper_of(given: object) -> Callable[[AnyEnv], AnyEnv]:
         raise InvalidType(
             f"wrapper: expected X.using(…), a Wrapper class or a function of an environment, got {shorten(given)}"
         )
-    function: Any = given
-    return function
+    return cast(Callable[[AnyEnv], AnyEnv], given)
 
 
-def _from_mapping(given: Mapping[str, Any]) -> WrapperSpec:
+def _from_mapping(given: Mapping[str, Any]) -> WrapperSpec:  # as a file has it; the spec looks at what it is made of
     if "entry_point" in given:
         name = given.get("name") or str(given["entry_point"]).rpartition(":")[2]
         return WrapperSpec(name, given["entry_point"], dict(given.get("kwargs") or {}))

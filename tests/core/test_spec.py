@@ -78,6 +78,10 @@ def test_lists_of_text_are_lists_of_text(name, value):
         EnvSpec("Maze-v0", **{name: value})
 
 
+def test_text_that_comes_one_by_one_is_kept():
+    assert EnvSpec("Maze-v0", tags=iter(["grid", "small"])).tags == ("grid", "small")
+
+
 @pytest.mark.parametrize("name", ["network", "files", "subprocesses", "dependencies"])
 def test_a_security_block_lists_text(name):
     with says(InvalidType, f"security.{name}: expected a sequence of text, got 'curl'"):

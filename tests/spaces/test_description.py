@@ -178,6 +178,10 @@ MALICIOUS = {
         "n: expected a dtype out of bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, "
         "float64, longdouble, got 'M8[s]'",
     ),
+    "a dtype that is no name": (
+        {"type": "Box", "low": 0, "high": 1, "shape": [1], "dtype": {"$dtype": None}},
+        "dtype: expected the name of a dtype, got None",
+    ),
     "deep": (deep(5000), "space: expected a few levels of nesting, got more than can be read"),
     "arguments missing": (
         {"type": "Discrete"},

@@ -89,6 +89,11 @@ WRONG = {
         InvalidArgument,
         "repeat_action_duration: expected a positive integer or a pair of them in order, got (3, 1)",
     ),
+    "sticky duration of texts": (
+        lambda: w.StickyAction(Walk(), 0.5, ("1", "3")),
+        InvalidArgument,
+        "repeat_action_duration: expected a positive integer or a pair of them in order, got ('1', '3')",
+    ),
     "filtering a box": (
         lambda: w.FilterObservation(Walk(), ["a"]),
         InvalidSpace,

@@ -92,8 +92,8 @@ def _columns(one: RecordedEpisode, two: RecordedEpisode, count: int) -> list[tup
         found.append(("reward", one.rewards[:count], two.rewards[:count], 1))
     if all(map(has_observations, (one, two))) and one.run.observed.names == two.run.observed.names:
         for name in one.run.observed.names:
-            pair = [each.column(name, "observation")[: count + 1] for each in (one, two)]
-            found.append(("observation", *pair, 0))
+            a, b = (each.column(name, "observation")[: count + 1] for each in (one, two))
+            found.append(("observation", a, b, 0))
     return found
 
 

@@ -1,0 +1,3 @@
+"""What Ludus uses of cloudpickle, which has no types of its own."""
+
+def dumps(obj: object, protocol: int | None = None) -> bytes: ...
