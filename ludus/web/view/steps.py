@@ -9,6 +9,7 @@ from ludus.spaces import Box, Space
 from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_list
 from ludus.trajectory import RecordedEpisode
+from ludus.trajectory.chunk_reader import Column
 
 __all__ = ["PAGE_STEPS", "SeenStep", "bounds", "has_observations", "pages", "picture", "steps"]
 
@@ -97,8 +98,14 @@ def _observations(episode: RecordedEpisode, first: int, end: int) -> list[object
     columns = {name: run.chunks.lane(f"steps/{name}", episode.lane, rows) for name in run.observed.names}
     if final:  # in the last row, the lane's next episode has begun
         for name, last in zip(columns, run.final(episode.end, episode.lane), strict=True):
-            columns[name] = np.concatenate([np.asarray(columns[name][:-1]), np.asarray(last)[None]])
+            columns[name] = _with_last(columns[name], last)
     return run.observed.split(run.observed.many(columns), len(rows))
+
+
+def _with_last(column: Column, last: object) -> Column:
+    if isinstance(column, list):
+        return [*column[:-1], last]
+    return np.concatenate([column[:-1], np.asarray(last)[None]])
 
 
 def _infos(episode: RecordedEpisode, first: int, end: int) -> list[Info]:
