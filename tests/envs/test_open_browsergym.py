@@ -28,7 +28,7 @@ from ludus.envs.open.browsergym.policies import POLICIES
 from ludus.envs.open.browsergym.remote import remote_tree
 from ludus.envs.open.browsergym.sites import site_tasks
 from ludus.envs.open.browsergym.solutions import SOLUTIONS
-from ludus.envs.open.browsergym.tab import PageError, Response, TabSettings
+from ludus.envs.open.browsergym.tab import PageError, PageResponse, TabSettings
 from ludus.errors import ChannelError, EnvError, InvalidAction, InvalidArgument, MissingExtra, ResetNeeded
 from ludus.sandbox import Limits, Sandbox
 from ludus.sandbox.deadlines import Deadlines
@@ -81,7 +81,7 @@ def page():
             if not request.url.startswith("http://page.test/"):
                 return None
             found = pages.get("/" + request.url.removeprefix("http://page.test/").partition("?")[0])
-            return found and Response(200, (("Content-Type", "text/html"),), found.encode())
+            return found and PageResponse(200, (("Content-Type", "text/html"),), found.encode())
 
         context = Context(acquire(), Start(settings, f"http://page.test{path}", serve))
         opened.append(context)
@@ -636,7 +636,7 @@ def test_wrong_arguments_say_what_was_expected(monkeypatch):
 
 
 def test_a_context_that_is_being_made_is_waited_for_and_handed_out_once(running):
-    served = lambda request: Response(200, (("Content-Type", "text/html"),), b"<p>made ahead")  # noqa: E731
+    served = lambda request: PageResponse(200, (("Content-Type", "text/html"),), b"<p>made ahead")  # noqa: E731
     spares, start = Spares(), Start(SETTINGS, "http://page.test/ahead", served)
     spares.prepare(running, start)
     before = set(running.openers)
@@ -656,8 +656,8 @@ def test_a_page_that_loads_slowly_is_waited_for_before_an_episode_begins(running
     def served(request):
         if request.url.endswith("/slow.js"):
             threading.Event().wait(0.4)
-            return Response(200, (("Content-Type", "text/javascript"),), b"window.there = 1")
-        return Response(200, (("Content-Type", "text/html"),), b"<script src=/slow.js></script><p id=end>")
+            return PageResponse(200, (("Content-Type", "text/javascript"),), b"window.there = 1")
+        return PageResponse(200, (("Content-Type", "text/html"),), b"<script src=/slow.js></script><p id=end>")
 
     context = Context(running, Start(SETTINGS, "http://page.test/", served))
     assert context.tab.evaluate("[window.there, Boolean(document.getElementById('end'))]") == [1, True]
@@ -667,7 +667,7 @@ def test_a_page_that_loads_slowly_is_waited_for_before_an_episode_begins(running
 def test_what_puts_a_task_up_is_not_held_to_the_time_of_an_agents_step(running):
     def served(request):
         threading.Event().wait(0.4 if request.url.endswith("/slow") else 0)
-        return Response(200, (("Content-Type", "text/html"),), b"<p>there")
+        return PageResponse(200, (("Content-Type", "text/html"),), b"<p>there")
 
     context = Context(running, Start(SETTINGS._replace(seconds=0.01), "http://page.test/", served))
     with context.setting_up():
@@ -693,8 +693,8 @@ def test_a_picture_that_a_script_shows_has_come_before_the_page_is_looked_at(run
     def served(request):
         if request.url.endswith("/wide.svg"):
             threading.Event().wait(0.2)
-            return Response(200, (("Content-Type", "image/svg+xml"),), WIDE)
-        return Response(200, (("Content-Type", "text/html"),), f"{STYLED}<div id=here>".encode())
+            return PageResponse(200, (("Content-Type", "image/svg+xml"),), WIDE)
+        return PageResponse(200, (("Content-Type", "text/html"),), f"{STYLED}<div id=here>".encode())
 
     context = Context(running, Start(SETTINGS._replace(seconds=60.0), "http://page.test/", served))
     script = f"document.getElementById('here').innerHTML = {shown!r}"
@@ -707,7 +707,7 @@ def test_a_picture_that_a_script_shows_has_come_before_the_page_is_looked_at(run
 
 
 def test_an_empty_context_made_ahead_has_no_history_before_the_task(running):
-    served = lambda request: Response(200, (("Content-Type", "text/html"),), b"<p>the task")  # noqa: E731
+    served = lambda request: PageResponse(200, (("Content-Type", "text/html"),), b"<p>the task")  # noqa: E731
     spares, start = Spares(), Start(SETTINGS, "http://page.test/task", served)
     spares.prepare(running, start.empty)
     spares.wait()
@@ -781,7 +781,7 @@ def test_a_page_that_is_closed_keeps_nobody_waiting(running):
 
 
 def test_one_context_is_made_ahead_and_another_for_each_who_waits_for_it(running):
-    served = lambda request: Response(200, (("Content-Type", "text/html"),), b"<p>made ahead")  # noqa: E731
+    served = lambda request: PageResponse(200, (("Content-Type", "text/html"),), b"<p>made ahead")  # noqa: E731
     spares, start = Spares(), Start(SETTINGS, "http://page.test/hurry", served)
     before = set(running.openers)
     first = spares.prepare(running, start)

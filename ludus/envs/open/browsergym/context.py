@@ -16,8 +16,8 @@ from ludus.envs.open.browsergym.tab import (
     QUIET_SECONDS,
     PageError,
     PageRequest,
+    PageResponse,
     PageView,
-    Response,
     Serve,
     Tab,
     TabSettings,
@@ -27,8 +27,8 @@ from ludus.errors import ChannelError
 __all__ = ["Ahead", "Context", "Spares", "Start"]
 
 BLANK_PATH = "/.blank"
-BLANK = Response(200, (("Content-Type", "text/html"),), b"<!doctype html><title></title>")
-NO_ICON = Response(404, (), b"")
+BLANK = PageResponse(200, (("Content-Type", "text/html"),), b"<!doctype html><title></title>")
+NO_ICON = PageResponse(404, (), b"")
 SETUP_SECONDS = 60.0
 """For making a context and its first page, which is no doing of the agent's."""
 MAX_TABS = 8
@@ -221,7 +221,7 @@ class Context:
             if tab.session == session:
                 tab.close()
 
-    def answer(self, request: PageRequest) -> Response | None:
+    def answer(self, request: PageRequest) -> PageResponse | None:
         """What a page is answered; None refuses it."""
         if request.url.endswith(BLANK_PATH):
             return BLANK

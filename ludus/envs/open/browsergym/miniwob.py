@@ -8,7 +8,7 @@ from mimetypes import guess_type
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ludus.envs.open.browsergym.tab import PageRequest, Response
+from ludus.envs.open.browsergym.tab import PageRequest, PageResponse
 from ludus.errors import InvalidArgument, MissingExtra, did_you_mean, shorten
 
 __all__ = [
@@ -87,7 +87,7 @@ def begin_script(seed: int, time_limit: float | None) -> str:
     )
 
 
-def serve_miniwob(request: PageRequest) -> Response | None:
+def serve_miniwob(request: PageRequest) -> PageResponse | None:
     """A file of the wheel; anything else is refused."""
     address = urlsplit(request.url)
     return _served(unquote(address.path)) if address.hostname == HOST and request.method == "GET" else None
@@ -103,18 +103,18 @@ def miniwob_page(url: str, shared: bool) -> str | None:
 
 
 @lru_cache(MAX_PAGES)
-def _served(path: str) -> Response | None:
+def _served(path: str) -> PageResponse | None:
     root = _folder()
     file = (root / path.lstrip("/")).resolve()
     if path == LIBRARIES_PATH:
-        return Response(200, (("Content-Type", "text/html; charset=utf-8"),), _libraries())
+        return PageResponse(200, (("Content-Type", "text/html; charset=utf-8"),), _libraries())
     if not file.is_relative_to(root) or not file.is_file():
         return None
     data, kind = file.read_bytes(), guess_type(file.name)[0] or "application/octet-stream"
     if file.suffix == ".html" and file.parent.name == "miniwob":
         data = _inlined(data, file.parent)
     headers = (("Content-Type", f"{kind}; charset=utf-8" if kind.startswith("text/") else kind),)
-    return Response(200, headers if file.suffix == ".html" else (*headers, KEPT), data)
+    return PageResponse(200, headers if file.suffix == ".html" else (*headers, KEPT), data)
 
 
 def _libraries() -> bytes:

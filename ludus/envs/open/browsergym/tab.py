@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, Required, TypedDict
 
 from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError, Reply
 
-__all__ = ["ElementBox", "PageError", "PageRequest", "PageView", "Response", "Serve", "Tab", "TabSettings"]
+__all__ = ["ElementBox", "PageError", "PageRequest", "PageView", "PageResponse", "Serve", "Tab", "TabSettings"]
 
 QUIET_SECONDS = 5.0
 """A page that has not loaded what it asked for by then is taken as it is."""
@@ -32,7 +32,7 @@ class PageRequest(NamedTuple):
     body: bytes
 
 
-class Response(NamedTuple):
+class PageResponse(NamedTuple):
     """What it is answered."""
 
     status: int
@@ -49,7 +49,7 @@ class TabSettings(NamedTuple):
     seconds: float
 
 
-Serve = Callable[[PageRequest], Response | None]
+Serve = Callable[[PageRequest], PageResponse | None]
 
 
 class ElementBox(NamedTuple):
@@ -85,7 +85,7 @@ class TabOwner(Protocol):
         """Another page is being opened."""
         ...
 
-    def answer(self, request: PageRequest) -> Response | None:
+    def answer(self, request: PageRequest) -> PageResponse | None:
         """What is at an address; None where nothing is."""
         ...
 
@@ -311,7 +311,7 @@ class Tab:
         body = b"".join(base64.b64decode(one.get("bytes", "")) for one in request.get("postDataEntries", ()))
         response = self.owner.answer(PageRequest(request["method"], request["url"], request.get("headers", {}), body))
         if response is None and params.get("resourceType") == "Document":
-            response = Response(403, (("Content-Type", "text/html; charset=utf-8"),), REFUSED_PAGE)
+            response = PageResponse(403, (("Content-Type", "text/html; charset=utf-8"),), REFUSED_PAGE)
         if response is None:
             self.post("Fetch.failRequest", {"requestId": params["requestId"], "errorReason": "BlockedByClient"})
             return

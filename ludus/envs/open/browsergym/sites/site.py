@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import numpy as np
 
-from ludus.envs.open.browsergym.tab import PageRequest, Response
+from ludus.envs.open.browsergym.tab import PageRequest, PageResponse
 
 __all__ = [
     "Redirect",
@@ -96,13 +96,13 @@ class Site(ABC):
         """Where it is."""
         return f"{self.name}.test"
 
-    def __call__(self, request: PageRequest) -> Response | None:
+    def __call__(self, request: PageRequest) -> PageResponse | None:
         """Answer a request; None refuses what is for another host."""
         address = urlsplit(request.url)
         if address.hostname != self.host:
             return None
         if address.path == "/style.css":
-            return Response(200, (("Content-Type", "text/css"),), _style())
+            return PageResponse(200, (("Content-Type", "text/css"),), _style())
         try:
             return self._respond(self._visit(request), request.method)
         except UnicodeDecodeError:
@@ -117,7 +117,7 @@ class Site(ABC):
         user = self.sessions.get(_cookie(headers.get("cookie", "")), "")
         return Visit(address.path, query, pairs, parse_qs(body), user)
 
-    def _respond(self, visit: Visit, method: str) -> Response:
+    def _respond(self, visit: Visit, method: str) -> PageResponse:
         for allowed, pattern, name in self.routes:
             found = re.fullmatch(pattern, visit.path)
             if found is None or allowed != method:
@@ -134,7 +134,7 @@ class Site(ABC):
             return self._page_response(200, title, body, visit.user)
         return self._page_response(404, "Not found", "<p>There is no such page.</p>", visit.user)
 
-    def _page_response(self, status: int, title: str, body: str, user: str) -> Response:
+    def _page_response(self, status: int, title: str, body: str, user: str) -> PageResponse:
         notice, self.notice = self.notice, ""
         banner = f'<p class="notice" role="status">{escape(notice)}</p>' if notice else ""
         leave = post_form("/logout", "", "Sign out")
@@ -145,7 +145,7 @@ class Site(ABC):
             f'<a class="brand" href="/">{self.title}</a>{self.navigation()}{account}</header>'
             f"<main>{banner}<h1>{escape(title)}</h1>{body}</main></body></html>"
         )
-        return Response(status, HTML, page.encode())
+        return PageResponse(status, HTML, page.encode())
 
     @abstractmethod
     def navigation(self) -> str:
@@ -184,9 +184,9 @@ class Site(ABC):
         self.notice = notice
 
 
-def _redirect(to: Redirect) -> Response:
+def _redirect(to: Redirect) -> PageResponse:
     cookie = (("Set-Cookie", f"{COOKIE}={to.cookie}; Path=/; HttpOnly"),) if to.cookie else ()
-    return Response(303, (("Location", to.to), *cookie), b"")
+    return PageResponse(303, (("Location", to.to), *cookie), b"")
 
 
 def _cookie(text: str) -> str:
