@@ -185,7 +185,8 @@ def _steps(value: object) -> bool:
 def _range(value: object) -> bool:
     if not is_list(value) or len(value) != 2 or any(isinstance(one, bool) for one in value):
         return False
-    return all(isinstance(one, int | float) and isfinite(one) for one in value) and value[0] <= value[1]
+    ends = [one for one in value if isinstance(one, int | float) and isfinite(one)]
+    return len(ends) == 2 and ends[0] <= ends[1]
 
 
 def _table(value: object) -> bool:

@@ -124,7 +124,7 @@ def as_pair(result: object, label: str = "reset") -> tuple[object, Info]:
     """`reset`'s observation and info; raises ContractViolation for anything else."""
     if not is_tuple(result) or len(result) != 2 or not is_dict(result[1]):
         raise ContractViolation(f"{label}: expected a pair (observation, info dictionary), got {_layout(result)}")
-    return result
+    return result[0], result[1]
 
 
 def as_step(result: object, label: str = "step") -> tuple[object, Any, Any, Any, Info]:
@@ -135,7 +135,7 @@ def as_step(result: object, label: str = "step") -> tuple[object, Any, Any, Any,
         )
     if not is_dict(result[4]):
         raise ContractViolation(f"{label} info: expected a dictionary, got {shorten(result[4])}")
-    return result
+    return *result[:4], result[4]
 
 
 def _layout(result: object) -> str:

@@ -129,6 +129,7 @@ def test_mlgyms_csv_tasks_run_with_their_labels_hidden(tmp_path):
         (("CSVSubmissionTasks", "LMSubmissionTasks"), "LMSubmissionTasks evaluates models on GPUs"),
         (("evaluation_paths: [evaluate.py]", ""), "names no evaluation_paths"),
         (("rmse: 15.0", "niceness: 15.0"), "metric 'niceness': expected a known one"),
+        (("rmse: 15.0", "rmse: [15.0]"), "baseline_scores: expected a number for rmse, got"),
         (("data/plants/baseline.py", "../../etc/passwd"), "say which with --data ROOT"),
     ],
 )

@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from ludus.errors import shorten
 from ludus.spaces.kinds import is_dict, is_list
 from ludus.tasks.conversion.converted_task import (
     ConversionError,
@@ -207,6 +208,8 @@ def _metric(config: dict[str, object], file: Path) -> tuple[str, float | None]:
             f"{file}, baseline_scores: expected a score by its name, got none; the first is the metric"
         )
     name, value = next(iter(first.items()))
+    if not isinstance(value, int | float | str):
+        raise ConversionError(f"{file}, baseline_scores: expected a number for {name}, got {shorten(value)}")
     return str(name), float(value)
 
 

@@ -205,7 +205,7 @@ class _Actions:
     def _legal(self, mask: Any) -> object:
         """A legal action; of a lane that has none, which begins anew, any."""
         parts = mask if is_tuple(mask) else (mask,)
-        over = mask is None or not all(np.any(one) for one in parts)
+        over = mask is None or not all(np.any(np.asarray(one)) for one in parts)
         return self.single.sample() if over else self.single.sample(mask=mask)
 
     def _put(self, action: Any, lane: int, one: Any) -> None:

@@ -1,7 +1,7 @@
 """Curves: a number for each step, as few points as a page can draw."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -117,7 +117,7 @@ def _marked(found: list[dict[str, object]], metadata: object) -> list[dict[str, 
     return found
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 
