@@ -84,7 +84,12 @@ class Session:
         folder = FOLDERS[self.name]
         if folder is None:
             return env.action_space.coerce({"message": "hello"}, "action")
-        return import_module(f"ludus.envs.open.{folder}.policies").POLICIES["random"](None, observation, rng)
+        return policies(folder)["random"](None, observation, rng)
+
+
+def policies(folder: str) -> Any:
+    """How an environment may be played."""
+    return import_module(f"ludus.envs.open.{folder}.policies").POLICIES
 
 
 class Running(NamedTuple):
@@ -187,6 +192,8 @@ def played_for(url: str, each: int, seconds: float, first: int) -> tuple[list[Se
 def main() -> int:
     """Play, print, and say whether anything went wrong."""
     each, seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 8, float(sys.argv[2]) if len(sys.argv) > 2 else 60.0
+    for folder in filter(None, FOLDERS.values()):
+        policies(folder)  # by one thread: Python refuses one of two that import a package and a module in it
     with server(each * len(FOLDERS)) as running:
         with ludus.connect(running.url, env="open/Echo-v0") as env:
             env.reset(seed=0)

@@ -25,7 +25,7 @@ from functools import partial
 from typing import Any
 
 import ludus
-from ludus.benchmarks.contestants.c_loop import Contestant
+from ludus.benchmarks.contestants.c_loop import TimedBatch
 from ludus.vector import Kernel
 
 RING = 8
@@ -55,7 +55,7 @@ def stepper(lanes: int, threads: int | None) -> Callable[[], None]:
 
 def c_stepper(lanes: int) -> Callable[[], None]:
     """The same for the loop in C."""
-    contestant = Contestant("CartPole-v1", lanes, RING)
+    contestant = TimedBatch("CartPole-v1", lanes, RING)
 
     def run() -> None:
         for action in contestant.actions:

@@ -50,6 +50,7 @@ LudusError
 """
 
 from collections.abc import Iterable, Mapping
+from typing import TypeGuard
 
 __all__ = [
     "AccessDenied",
@@ -335,12 +336,16 @@ def closest(word: str, known: Iterable[str] | Mapping[str, str]) -> str | None:
     """The known name most like `word`, whatever their case; of a mapping, what that name stands for."""
     from difflib import get_close_matches
 
-    meant = dict(known) if isinstance(known, Mapping) else {one: one for one in known}
+    meant = dict(known) if _is_mapping(known) else {one: one for one in known}
     folded: dict[str, str] = {}
     for spelling, name in meant.items():
         folded.setdefault(spelling.casefold(), name)
     found = get_close_matches(word.casefold(), folded, n=1, cutoff=SIMILARITY)
     return folded[found[0]] if found else None
+
+
+def _is_mapping(known: Iterable[str] | Mapping[str, str]) -> TypeGuard[Mapping[str, str]]:
+    return isinstance(known, Mapping)
 
 
 def did_you_mean(word: str, known: Iterable[str] | Mapping[str, str]) -> str:

@@ -10,15 +10,19 @@ from binascii import crc32
 from collections.abc import Sequence
 from copy import deepcopy
 from operator import index
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.errors import InvalidSeed, shorten
 
 __all__ = ["as_seed", "copy_generator", "derived_stream", "lane_seeds", "np_random"]
 
 Seed = int | np.integer
+
+
+BOOLEANS: tuple[type[object], ...] = (bool, np.bool_)
 
 
 def as_seed(seed: object, name: str = "seed") -> int:
@@ -32,7 +36,7 @@ def as_seed(seed: object, name: str = "seed") -> int:
     """
     try:
         # bool is an int to Python, but `seed=True` is always a mistake.
-        value = index(seed) if not isinstance(seed, bool | np.bool_) else None  # pyright: ignore[reportArgumentType]
+        value = index(seed) if not isinstance(seed, BOOLEANS) else None  # pyright: ignore[reportArgumentType]
     except TypeError:
         value = None
     if value is None or value < 0:
@@ -69,12 +73,15 @@ def lane_seeds(seed: Seed | Sequence[Seed | None] | None, num_envs: int) -> list
     ):
         if len(seed) != num_envs:
             raise InvalidSeed(f"seed: expected one seed for each of {num_envs} lanes, got {len(seed)}")
-        if isinstance(seed, np.ndarray) and seed.dtype.kind in "iu" and seed.min(initial=0) >= 0:
-            many: Any = seed.tolist()
-            return many  # thousands of lanes that are begun one after another, each with its own
+        if _is_array(seed) and seed.dtype.kind in "iu" and seed.min(initial=0) >= 0:
+            return seed.tolist()  # thousands of lanes that are begun one after another, each with its own
         return [None if one is None else as_seed(one, f"seed[{lane}]") for lane, one in enumerate(seed)]
     first = as_seed(seed)
     return [first + lane for lane in range(num_envs)]
+
+
+def _is_array(seed: object) -> TypeGuard[npt.NDArray[Any]]:
+    return isinstance(seed, np.ndarray)
 
 
 def copy_generator(generator: np.random.Generator) -> np.random.Generator:

@@ -152,8 +152,8 @@ MUTATIONS = (
         "interop",
         "a tuple on its way back from Gymnasium keeps what Gymnasium made of its parts",
         "ludus/interop/gymnasium_values.py",
-        "lambda value: tuple(part.enter(one) for part, one in zip(parts, value, strict=True)),",
-        "lambda value: tuple(one for part, one in zip(parts, value, strict=True)),",
+        "tuple(part.enter(one) for part, one in zip(parts, value, strict=True))",
+        "tuple(one for part, one in zip(parts, value, strict=True))",
         "tests/interop",
     ),
     Mutation(

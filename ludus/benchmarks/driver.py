@@ -2,7 +2,7 @@
 
     python -P driver.py CONTESTANT.py
 
-CONTESTANT.py has a class `Contestant(id, lanes, ring, **options)` with `actions` (a list of batches drawn beforehand),
+CONTESTANT.py has a class `TimedBatch(id, lanes, ring, **options)` with `actions` (a list of batches drawn beforehand),
 `step(action)`, `turns` (how often one call steps each lane), `held` (bytes that `actions` take), `about` (versions and
 settings) and `close()`. Requests, one a line, and what they are answered with, or `{"error": reason}`:
 
@@ -160,7 +160,7 @@ def load(path: str) -> Callable[..., ContestantBatch]:
         raise FileNotFoundError(path)
     module = module_from_spec(found)
     found.loader.exec_module(module)
-    return module.Contestant
+    return module.TimedBatch
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 from ludus.benchmarks.contestant import Contestant
 from ludus.errors import LudusError
@@ -53,17 +52,19 @@ class ContestantProcess:
             self._log.close()
             raise ContestantFailed(f"{Path(contestant.python).name}: {error.strerror}") from error
 
-    def ask(self, verb: str, argument: object, *, seconds: float = 0.0) -> dict[str, Any]:
+    def ask(self, verb: str, argument: object, *, seconds: float = 0.0) -> dict[str, object]:
         """The answer to a request that takes about `seconds`; refusal, silence and the end are `ContestantFailed`."""
-        pipe: Any = self._child.stdin
+        pipe = self._child.stdin
+        if pipe is None:
+            raise ContestantFailed("it takes no requests")
         try:
             pipe.write(json.dumps({verb: argument}).encode() + b"\n")
             pipe.flush()
         except (OSError, ValueError) as error:
             raise ContestantFailed(self._last_words()) from error
-        answer: dict[str, Any] = json.loads(self._line(monotonic() + seconds + self._patience))
+        answer: dict[str, object] = json.loads(self._line(monotonic() + seconds + self._patience))
         if "error" in answer:
-            raise ContestantFailed(_cut(answer["error"]))
+            raise ContestantFailed(_cut(str(answer["error"])))
         return answer
 
     @property
@@ -72,7 +73,9 @@ class ContestantProcess:
         return self._child.poll() is None
 
     def _line(self, deadline: float) -> bytes:
-        pipe: Any = self._child.stdout
+        pipe = self._child.stdout
+        if pipe is None:
+            raise ContestantFailed("it gives no answers")
         while b"\n" not in self._unread:
             ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - monotonic()))
             if not ready:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+
+import msgspec
 
 from ludus.benchmarks.contestant import Contestant
 from ludus.benchmarks.process import ContestantFailed, ContestantProcess
@@ -13,6 +14,27 @@ __all__ = ["Arena", "RacePace"]
 
 Outcome = Figure | SkippedContestant
 Say = Callable[[str], None]
+
+
+class PrepareAnswer(msgspec.Struct):
+    """What a contestant's process says when its batch is made."""
+
+    about: dict[str, str] = {}
+
+
+class RoundAnswer(msgspec.Struct):
+    """What it says after a round."""
+
+    steps: float
+    seconds: float
+    median: float
+    p99: float
+
+
+class MemoryAnswer(msgspec.Struct):
+    """What each lane takes, where the system tells."""
+
+    bytes_per_lane: float | None
 
 
 def silent(text: str) -> None:
@@ -51,7 +73,7 @@ class Arena:
         """Everybody's figure at this batch size, or why there is none; `work` names the environment."""
         outcomes: dict[str, Outcome] = {}
         about: dict[str, dict[str, str]] = {}
-        rounds: dict[str, list[dict[str, float]]] = {}
+        rounds: dict[str, list[RoundAnswer]] = {}
         for one in contestants:
             self._start(one, lanes, outcomes)
         for one in contestants:
@@ -59,12 +81,14 @@ class Arena:
                 self._say(f"{one.name}, {lanes:,} lanes: getting ready")
                 options = {**work, **one.options, "lanes": lanes, "warm": self.pace.warm}
                 answer = self._ask(one, lanes, outcomes, "prepare", options)
-                about[one.name], rounds[one.name] = answer.get("about", {}), []
+                about[one.name], rounds[one.name] = msgspec.convert(answer, PrepareAnswer).about, []
         for number in range(self.pace.rounds):
             for one in contestants:
                 if one.name not in outcomes:
                     self._say(f"{one.name}, {lanes:,} lanes: round {number + 1} of {self.pace.rounds}")
-                    rounds[one.name].append(self._ask(one, lanes, outcomes, "run", self.pace.seconds))
+                    answer = self._ask(one, lanes, outcomes, "run", self.pace.seconds)
+                    if one.name not in outcomes:
+                        rounds[one.name].append(msgspec.convert(answer, RoundAnswer))
         for one in contestants:
             if one.name not in outcomes:
                 outcomes[one.name] = _figure(one, lanes, rounds[one.name], about[one.name])
@@ -79,7 +103,7 @@ class Arena:
             self._say(f"{contestant.name}: memory, {number + 1} of {times}")
             try:
                 with ContestantProcess(contestant) as process:
-                    reading = process.ask("memory", options)["bytes_per_lane"]
+                    reading = msgspec.convert(process.ask("memory", options), MemoryAnswer).bytes_per_lane
             except ContestantFailed:
                 reading = None
             if reading is None:
@@ -100,7 +124,7 @@ class Arena:
 
     def _ask(
         self, contestant: Contestant, lanes: int, outcomes: dict[str, Outcome], verb: str, argument: object
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The answer; without one the contestant is out of this race, and if it is gone, it starts anew in the next."""
         process = self._processes[contestant.name]
         try:
@@ -123,9 +147,9 @@ class Arena:
         self.close()
 
 
-def _figure(contestant: Contestant, lanes: int, rounds: list[dict[str, float]], about: dict[str, str]) -> Figure:
-    speeds = [one["steps"] / one["seconds"] for one in rounds]
+def _figure(contestant: Contestant, lanes: int, rounds: list[RoundAnswer], about: dict[str, str]) -> Figure:
+    speeds = [one.steps / one.seconds for one in rounds]
     best = speeds.index(max(speeds))
-    latency, p99 = (rounds[best][name] * 1e6 for name in ("median", "p99"))
+    latency, p99 = rounds[best].median * 1e6, rounds[best].p99 * 1e6
     spread = min(speeds) / max(speeds)
     return Figure(contestant.name, lanes, max(speeds), latency, p99, len(rounds), spread, about=about)

@@ -1,7 +1,7 @@
 """`ludus bench`: how fast an environment steps."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich import box
@@ -88,10 +88,16 @@ def _missing(report: BenchmarkReport) -> dict[tuple[str, str], list[int]]:
 
 def _table(report: BenchmarkReport) -> Table:
     title = f"{report.id}, best of {report.rounds} rounds of {report.seconds:g} s, in turns"
-    look: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.ROUNDED}
     against = BASELINE if BASELINE in report.contestants else "the slowest"
     caption = f"µs/call: one step of every lane, median and p99; ×: steps/s as a multiple of {against}"
-    table = Table(title=title, caption=caption, caption_justify="left", **look)
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        caption=caption,
+        caption_justify="left",
+        box=box.ROUNDED,
+    )
     table.add_column("executor", style="cyan", no_wrap=True)
     for name in ("lanes", "steps/s", "µs/call", "p99", "bytes/lane", "×"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 import msgspec
 import typer
@@ -114,10 +115,10 @@ def _suite_table(title: str, found: list[Evaluation]) -> Table:
     return table
 
 
-def _file(path: str | None, level: Any, resume: bool, sign: str | None) -> ResultFile | None:
+def _file(path: str | None, level: str, resume: bool, sign: str | None) -> ResultFile | None:
     if path is None and (resume or sign):
         raise InvalidArgument("--resume and --sign: expected --out FILE with them, got none")
-    return None if path is None else ResultFile(path, level, resume, sign)
+    return None if path is None else replace(ResultFile(path, resume=resume, key=sign), level=level)
 
 
 def _bar() -> Progress:

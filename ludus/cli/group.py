@@ -30,7 +30,7 @@ class Verbs(TyperGroup):
     2
     """
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Any) -> object:
         """Run the verb."""
         with warnings.catch_warnings():
             warnings.showwarning = show_warning

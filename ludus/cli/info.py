@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from inspect import Parameter, signature
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -20,7 +20,7 @@ from ludus.core.env import AnyEnv
 from ludus.errors import IsolationNeeded, LudusError
 from ludus.registry import registry, spec
 from ludus.registry.make import build
-from ludus.registry.ownership import MODULE
+from ludus.registry.ownership import MODULE, without_arguments
 from ludus.registry.provenance import Author, authors, authors_before_import
 from ludus.registry.resolution import ResolvedSpec, resolve
 from ludus.registry.trust import is_granted, required_isolation
@@ -152,8 +152,8 @@ def _facts(found: EnvSpec) -> list[tuple[str, str]]:
 
 
 def _code(found: EnvSpec) -> str:
-    entry_point: Any = found.entry_point or found.vector_entry_point
-    return entry_point if isinstance(entry_point, str) else f"{entry_point.__module__}:{entry_point.__qualname__}"
+    code = without_arguments(found.entry_point or found.vector_entry_point)
+    return code if isinstance(code, str) else f"{getattr(code, '__module__', '')}:{getattr(code, '__qualname__', '')}"
 
 
 def _declared(security: Security) -> list[tuple[str, str]]:

@@ -1,8 +1,9 @@
 """`ludus mcp`: an environment as tools of agents' desktop programs, over standard input and output."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from ludus.server.extra import serve_extra
 
@@ -19,10 +20,10 @@ def mcp(
 
     The configuration of such a program names the command `ludus` with the arguments `mcp` and TARGET.
     """
-    given: dict[str, Any] = {
+    given: dict[str, object] = {
         name: one for name, one in (("isolation", isolation), ("deadline", deadline)) if one is not None
     }
     with serve_extra():
         from ludus.server.config import ServerConfig  # as above
         from ludus.server.protocols.mcp.stdio import run  # a web server's packages, by this verb alone
-    run(target, seed=seed, config=ServerConfig(**given))
+    run(target, seed=seed, config=replace(ServerConfig(), **given))

@@ -2,7 +2,7 @@
 
 import sys
 from contextlib import redirect_stdout
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -61,8 +61,9 @@ def _plain(episode: PlayedEpisode) -> dict[str, object]:
 
 
 def _table(name: str, episodes: list[PlayedEpisode]) -> Table:
-    look: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "box": box.ROUNDED}
-    table = Table(title=f"{name}, random actions", show_footer=True, **look)
+    table = Table(
+        title=f"{name}, random actions", title_justify="left", title_style="bold", box=box.ROUNDED, show_footer=True
+    )
     ends = [one.ended_by for one in episodes]
     valid = [one for one in episodes if one.counts]
     table.add_column("episode", justify="right", footer="mean")

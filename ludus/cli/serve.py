@@ -5,6 +5,7 @@ import signal
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec.structs import replace
 
 from ludus.cli.console import out, say
 from ludus.cli.tokens import gathered
@@ -84,7 +85,7 @@ def serve(
     given = _given(workers=workers, isolation=isolation, max_sessions=max_sessions, idle_seconds=idle)
     given |= _given(deadline=deadline, record=record, record_level=record_level, mode=mode.lower(), install=install)
     given |= _given(variables=variables(variable or []))
-    listening: dict[str, Any] = {
+    listening: dict[str, object] = {
         "host": host,
         "port": port,
         "unix": unix,
@@ -98,7 +99,12 @@ def serve(
 
 
 def _run(
-    targets: list[str], config: dict[str, Any], listening: dict[str, Any], tokens: dict[str, Any], *, json_logs: bool
+    targets: list[str],
+    config: dict[str, object],
+    listening: dict[str, object],
+    tokens: dict[str, Any],
+    *,
+    json_logs: bool,
 ) -> None:
     with serve_extra():
         from ludus.server.access import Access  # as below
@@ -109,11 +115,12 @@ def _run(
         from ludus.server.server_plan import ServerPlan  # a web server is loaded by this verb alone
     log_to_stderr(as_json=json_logs)
     signal.signal(signal.SIGTERM, _end)
-    plan = ServerPlan(targets, ServerConfig(**config, access=Access(tokens), listen=ListenConfig(**listening)))
+    listen = replace(ListenConfig(), **listening)
+    plan = ServerPlan(targets, replace(ServerConfig(access=Access(tokens), listen=listen), **config))
     run(plan, lambda url: _announce(plan, url), patience=STOP_DEADLINE_S)
 
 
-def _end(number: int, _: Any) -> None:
+def _end(number: int, _: object) -> None:
     """Until the server answers, and looks after signals itself: what is half done is undone, an installation too."""
     raise SystemExit(128 + number)
 

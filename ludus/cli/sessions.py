@@ -2,7 +2,7 @@
 
 import http.client
 import ssl
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -36,15 +36,36 @@ def sessions(
 ) -> None:
     """List the sessions of a server, or close some."""
     service = ServerAdmin(url, given_token(token))
-    found = service.ask("GET", "/v1/sessions")
+    answer = service.ask("GET", "/v1/sessions")
+    found = service.listed(answer)
     for start in kill or ():
         one = _the_one(found["sessions"], start)
         service.ask("DELETE", f"/v1/sessions/{quote(one, safe='')}")
         out.print(f"closed {_short(one)}", markup=False)
     if as_json:
-        print(msgspec.json.encode(found).decode())
+        print(msgspec.json.encode(answer).decode())
     elif not kill:
         _print(found)
+
+
+class SessionRow(TypedDict):
+    """What a server says of a session."""
+
+    id: str
+    env: str
+    isolation: str
+    owner: str
+    lanes: int
+    steps: int
+    idle: float
+    connected: bool
+
+
+class SessionList(TypedDict):
+    """What it says of all of them."""
+
+    sessions: list[SessionRow]
+    workers: int
 
 
 class ServerAdmin:
@@ -58,7 +79,14 @@ class ServerAdmin:
         self._secured, self._base = parts.scheme == "https", parts.path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
-    def ask(self, method: str, path: str) -> Any:
+    def listed(self, answer: object) -> SessionList:
+        """The sessions of an answer."""
+        try:
+            return msgspec.convert(answer, SessionList)
+        except msgspec.ValidationError as error:
+            raise ConnectionLost(f"{self.url}: expected a Ludus server, got {error}") from error
+
+    def ask(self, method: str, path: str) -> object:
         """What it answers, as JSON."""
         try:
             status, body = self._ask(method, path)
@@ -84,7 +112,7 @@ class ServerAdmin:
             link.close()
 
 
-def _the_one(rows: list[dict[str, Any]], start: str) -> str:
+def _the_one(rows: list[SessionRow], start: str) -> str:
     ids = [row["id"] for row in rows if row["id"].startswith(start.rstrip("…"))]
     if len(ids) != 1:
         raise SessionLost(f"--kill {start}: expected the start of one session's id, got that of {len(ids)}")
@@ -95,8 +123,8 @@ def _short(id: str) -> str:
     return f"{id[:SHOWN_ID_CHARS]}…"
 
 
-def _print(found: dict[str, Any]) -> None:
-    rows: list[dict[str, Any]] = found["sessions"]
+def _print(found: SessionList) -> None:
+    rows = found["sessions"]
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("session", no_wrap=True)
     table.add_column("environment", min_width=len("CartPole-v1"), overflow="fold")

@@ -3,7 +3,7 @@
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -222,12 +222,12 @@ def _report(results: list[RunResult], html: Path | None, *, as_json: bool) -> No
         out.print(f"{html}: the report", markup=False)
 
 
-def _plain(value: Any) -> object:
+def _plain(value: object) -> object:
     """Lines of a report with the names of what they have."""
-    if hasattr(value, "_asdict"):
-        return {name: _plain(one) for name, one in value._asdict().items()}
-    if is_dict(value):
-        return {str(name): _plain(one) for name, one in value.items()}
+    as_dict: object = getattr(value, "_asdict", None)
+    fields: object = as_dict() if callable(as_dict) else value
+    if is_dict(fields):
+        return {str(name): _plain(one) for name, one in fields.items()}
     return [_plain(one) for one in value] if is_list_or_tuple(value) else value
 
 

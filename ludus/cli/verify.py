@@ -2,7 +2,7 @@
 
 import sys
 from contextlib import redirect_stdout
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -25,9 +25,11 @@ def verify_results(
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
 ) -> None:
     """Execute results again and confirm them, or name what is wrong; exit code 1 where one is not confirmed."""
-    options: dict[str, Any] = {"agent": agent, "executor": executor, "isolation": isolation, "signed_by": signed_by}
     with redirect_stdout(sys.stderr):
-        found = [verify(path, env, **options) for path in results]
+        found = [
+            verify(path, env, agent=agent, executor=executor, isolation=isolation, signed_by=signed_by)
+            for path in results
+        ]
     if as_json:
         print(msgspec.json.encode([_plain(one) for one in found]).decode())
     else:

@@ -4,14 +4,16 @@ import asyncio
 import weakref
 from collections.abc import Sequence
 from time import monotonic
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from ludus.client.connection_config import ConnectionConfig, spec_of
 from ludus.client.flow import AsyncTransport, Flow, run_flow_async
-from ludus.client.session import WireSession
+from ludus.client.session import ClientSession, WireSession
 from ludus.core import Info, Step
+from ludus.core.env import ActT, ObsT_co
+from ludus.core.options import Options
 from ludus.errors import SessionLost, SnapshotError
 from ludus.remote.codec import BatchCodec, EnvCodec, travelling
 from ludus.remote.env import next_seed
@@ -50,7 +52,7 @@ class AsyncSnapshot(NamedTuple):
     number: int
 
 
-class AsyncRemoteEnv:
+class AsyncRemoteEnv(Generic[ObsT_co, ActT]):
     """The methods of an environment, to be awaited; sessions and codecs are the same code as `RemoteEnv`'s.
 
     Calls of several tasks are carried out one after another.
@@ -67,7 +69,9 @@ class AsyncRemoteEnv:
     array([1, 0])
     """
 
-    def __init__(self, opening: ConnectionConfig, line: AsyncTransport, session: Any, codec: EnvCodec) -> None:
+    def __init__(
+        self, opening: ConnectionConfig, line: AsyncTransport, session: ClientSession, codec: EnvCodec[ObsT_co, ActT]
+    ) -> None:
         self._opening, self._line, self._session, self._codec = opening, line, session, codec
         self._turn = asyncio.Lock()
         self._seed: int | list[int | None] | None = None
@@ -116,30 +120,36 @@ class AsyncRemoteEnv:
         return self._session.resumed
 
     async def reset(
-        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, Info]:
+        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: Options | None = None
+    ) -> tuple[ObsT_co, Info]:
         """Start an episode, or one in each lane; in another session where the last one was lost, which `info` says."""
         codec, given = self._codec, travelling(options, "options")
-        request: BatchResetRequest | ResetRequest
         if isinstance(codec, BatchCodec):
             seeds = lane_seeds(seed, codec.num_envs)
-            asked = None if seed is None else int(seed) if isinstance(seed, int | np.integer) else seeds
-            request, kind, read = BatchResetRequest(travelling(asked, "seed"), given), BatchReply, codec.read_batch
+            each = None if seed is None else int(seed) if isinstance(seed, int | np.integer) else seeds
+            lanes, told = await self._begun(BatchResetRequest(travelling(each, "seed"), given), BatchReply, each)
+            observation, info = codec.read_batch(lanes)
         else:
             asked = None if seed is None else as_seed(seed)
-            request, kind, read = ResetRequest(encode_value(asked), given), ResetReply, codec.read_reset
+            reply, told = await self._begun(ResetRequest(encode_value(asked), given), ResetReply, asked)
+            observation, info = codec.read_reset(reply)
+        return observation, {**info, **told}
+
+    async def _begun(
+        self, request: BatchResetRequest | ResetRequest, kind: type[T], seed: int | list[int | None] | None
+    ) -> tuple[T, Info]:
+        """The reply to a reset, in another session where the last one was lost, and what is told of that."""
         told: Info = {} if self._session.alive else await self._reopen(request)
         try:
-            reply: Any = await self._ask(request, kind)
+            reply = await self._ask(request, kind)
         except SessionLost:
             if self._session.alive or told:
                 raise
             told = await self._reopen(request)
             reply = await self._ask(request, kind)
         if seed is not None:
-            self._seed, self._restarts = asked, 0
-        observation, info = read(reply)
-        return observation, {**info, **told}
+            self._seed, self._restarts = seed, 0
+        return reply, told
 
     async def _reopen(self, request: BatchResetRequest | ResetRequest) -> Info:
         """Open another session; a reset without a seed follows from the last one that was given."""
@@ -149,7 +159,7 @@ class AsyncRemoteEnv:
             request.seed = encode_value(next_seed(self._seed, self._restarts))
         return {"session_reopened": why}
 
-    async def step(self, action: object) -> Step[Any]:
+    async def step(self, action: ActT) -> Step[ObsT_co]:
         """Advance by one action, or by one for each lane."""
         codec = self._codec
         data = codec.write_action(action)
@@ -179,7 +189,7 @@ class AsyncRemoteEnv:
             )
         await self._ask(RestoreRequest(snapshot.number), DoneReply)
 
-    async def fork(self) -> "AsyncRemoteEnv":
+    async def fork(self) -> Self:
         """Another environment, with a session of its own, that goes on from where this one is."""
         opening = self._opening.forked((await self._ask(ForkRequest(), ForkReply)).session)
         line, session = opening.async_line(), opening.session()

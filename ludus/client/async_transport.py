@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable
 from contextlib import suppress
 from math import inf
-from typing import Any
+from typing import cast
 
 from ludus.client.access import ServerAccess
 from ludus.client.flow import Opener
@@ -17,10 +17,11 @@ __all__ = ["AsyncSocketTransport", "AsyncCustomTransport"]
 class StreamProtocol(asyncio.BufferedProtocol):
     """A connection whose bytes are taken apart as they come, so that a server that asks whether we live is answered."""
 
+    _transport: asyncio.Transport
+
     def __init__(self, framing: Framing) -> None:
         self.framing = framing
         self._loop = asyncio.get_running_loop()
-        self._transport: Any = None
         self._error: OSError | None = None
         self._waiting: asyncio.Future[None] | None = None
         self._ends = inf
@@ -31,7 +32,7 @@ class StreamProtocol(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # a connection has one that writes
         self.write(self.framing.begin())
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -171,13 +172,13 @@ class AsyncSocketTransport:
             raise
         self.access.spoken(framing)
 
-    def exchange(self, data: bytes | str, seconds: float) -> Awaitable[bytes]:
+    def exchange(self, data: bytes, seconds: float) -> Awaitable[bytes]:
         """Send a message, and wait for the next one."""
         stream = self._opened()
         stream.write(stream.framing.wrap(data))
         return stream.message(seconds)
 
-    async def send(self, data: bytes | str) -> None:
+    async def send(self, data: bytes) -> None:
         """Send a message."""
         stream = self._opened()
         stream.write(stream.framing.wrap(data))

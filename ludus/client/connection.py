@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
 
 from ludus.client.access import ServerAccess
 from ludus.client.address import read_address
@@ -11,7 +11,7 @@ from ludus.client.flow import Flow, Opener, run_flow, run_flow_async
 from ludus.client.link import SessionLink, let_go
 from ludus.client.remote_env import RemoteEnv
 from ludus.client.remote_vector_env import RemoteVectorEnv
-from ludus.client.session import SessionTerms
+from ludus.client.session import ClientSession, SessionTerms
 from ludus.core import AutoresetMode, EpisodePlan
 from ludus.core.env import AnyEnv
 from ludus.core.vector_env import AnyVectorEnv
@@ -169,7 +169,7 @@ async def aconnect(
     return AsyncRemoteEnv(opening, line, session, codec)
 
 
-def _open(opening: ConnectionConfig) -> Flow[tuple[Any, EnvCodec]]:
+def _open(opening: ConnectionConfig) -> Flow[tuple[ClientSession, EnvCodec]]:
     """Open the session, in the way that the server at the other end speaks."""
     session = opening.session()
     try:
@@ -235,14 +235,13 @@ def _opening(
 
 
 def _reached(
-    url: Any, token: str | None, tls: "SSLContext | None", image: "ImagePolicy | None", timeout: float
+    url: str | Opener, token: str | None, tls: "SSLContext | None", image: "ImagePolicy | None", timeout: float
 ) -> tuple[ServerAccess | Opener, str, str, Callable[[], None]]:
     """How the server is reached, its address for messages, the environment in that, and what ends with it."""
-    if callable(url):
-        opener: Any = url
-        return opener, "a transport of one's own", "", _nothing
     if not isinstance(url, str):
-        raise InvalidType(f"url: expected an address, or a function that opens a transport, got {shorten(url)}")
+        if not callable(url):
+            raise InvalidType(f"url: expected an address, or a function that opens a transport, got {shorten(url)}")
+        return url, "a transport of one's own", "", _nothing
     if url.startswith(IMAGE):
         from ludus.client.image import start_image  # engines of containers are loaded when one is started
 

@@ -2,9 +2,9 @@
 
 import sys
 import weakref
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypedDict, TypeVar, cast
 
 from ludus.client.access import ServerAccess
 from ludus.client.address import read_address
@@ -14,19 +14,25 @@ from ludus.client.image_policy import ImagePolicy
 from ludus.client.openenv.session import OpenEnvSession
 from ludus.client.result import StepResult
 from ludus.client.session import SessionTerms
-from ludus.client.sync_client import SyncClient
 from ludus.client.transport import SocketTransport
 from ludus.errors import InvalidAction, InvalidArgument, ServiceError, listing, shorten
 from ludus.spaces.models import fields_of
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar as DefaultTypeVar
+
     from ludus.client.async_transport import AsyncSocketTransport
 
 __all__ = ["EnvClient", "GenericEnvClient"]
 
-ActT = TypeVar("ActT")
-ObsT = TypeVar("ObsT")
-StateT = TypeVar("StateT")
+# With a default, so that `EnvClient(url)` says what it means. Such defaults come with Python 3.13; type checkers know
+# them before, from typing_extensions, which is never loaded.
+if TYPE_CHECKING:
+    ActT = DefaultTypeVar("ActT", default=object)
+    ObsT = DefaultTypeVar("ObsT", default=Fields)
+    StateT = DefaultTypeVar("StateT", default=Fields)
+else:
+    ActT, ObsT, StateT = TypeVar("ActT"), TypeVar("ObsT"), TypeVar("StateT")
 T = TypeVar("T")
 NOT_NEEDED = {
     "connect_timeout_s",
@@ -36,7 +42,31 @@ NOT_NEEDED = {
     "websocket_ping_timeout_s",
 }
 """What OpenEnv's constructor takes beside, and what there is nothing to do about here."""
-Place = tuple[ServerAccess, Callable[[], None]]
+Place = tuple[ServerAccess, Callable[[], object]]
+
+
+class Provider(Protocol):
+    """Who starts and stops a container, as OpenEnv's providers do."""
+
+    @property
+    def start_container(self) -> Callable[..., str]:
+        """Start one from an image; its address."""
+        ...
+
+    def wait_for_ready(self, base_url: str, /) -> object:
+        """Wait until it answers."""
+        ...
+
+    def stop_container(self) -> object:
+        """Stop and remove it."""
+        ...
+
+
+class ContainerOptions(TypedDict, total=False):
+    """What a container is told."""
+
+    env_vars: Mapping[str, str] | None
+    port: int | None
 
 
 class EnvClient(Generic[ActT, ObsT, StateT]):
@@ -61,8 +91,8 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
         message_timeout_s: float = 60.0,
         headers: Mapping[str, str] | None = None,
         token: str | None = None,
-        provider: Any = None,
-        **options: Any,
+        provider: Provider | None = None,
+        **options: object,
     ) -> None:
         unknown = options.keys() - NOT_NEEDED
         if unknown:
@@ -79,7 +109,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
 
     # --- hooks ---
 
-    def _step_payload(self, action: ActT) -> dict[str, Any]:
+    def _step_payload(self, action: ActT) -> Mapping[str, object]:
         """An action as the object that is sent."""
         found = fields_of(action)
         if found is None:
@@ -88,9 +118,8 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[ObsT]:
         """The result in what was received."""
-        observation: Any = Fields(payload.get("observation") or {})
         return StepResult(
-            observation,
+            cast("ObsT", Fields(payload.get("observation") or {})),  # of another class, a subclass makes it
             payload.get("reward"),
             bool(payload.get("done", False)),
             payload.get("terminated"),
@@ -101,8 +130,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
 
     def _parse_state(self, payload: dict[str, Any]) -> StateT:
         """The state in what was received."""
-        found: Any = Fields(payload)
-        return found
+        return cast("StateT", Fields(payload))
 
     # --- constructors ---
 
@@ -112,13 +140,18 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
         return cls(base_url, **options)
 
     @classmethod
-    def from_image(cls, image: str, *, policy: ImagePolicy | None = None, provider: Any = None, **options: Any) -> Self:
+    def from_image(
+        cls, image: str, *, policy: ImagePolicy | None = None, provider: Provider | None = None, **options: Any
+    ) -> Self:
         """A client of a container, which is started when it is used, or awaited, and removed by `close`.
 
         `provider` is an object of OpenEnv's kind (`start_container`, `wait_for_ready`, `stop_container`).
         """
-        names = ("env_vars", "port")
-        given = {name: options.pop(name) for name in names if name in options}
+        given: ContainerOptions = {}
+        if "env_vars" in options:
+            given["env_vars"] = options.pop("env_vars")
+        if "port" in options:
+            given["port"] = options.pop("port")
         client = cls(provider=provider, **options)
         client._place = partial(client._in_container, image, policy, given)
         return client
@@ -130,7 +163,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
             raise InvalidArgument("EnvClient: expected a base_url, got none; EnvClient.from_image starts a container")
         return ServerAccess(read_address(self.base_url), self._token), _nothing
 
-    def _in_container(self, image: str, policy: ImagePolicy | None, given: dict[str, Any]) -> Place:
+    def _in_container(self, image: str, policy: ImagePolicy | None, given: ContainerOptions) -> Place:
         if self._provider is not None:
             self.base_url = url = self._provider.start_container(image, **given)
             self._provider.wait_for_ready(url)
@@ -148,11 +181,11 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
         """Open the session, if it is not open; the client."""
         return self._do(self._connected())
 
-    def reset(self, **options: Any) -> Any:
+    def reset(self, **options: object) -> Any:
         """Begin an episode: a `StepResult`."""
         return self._do(self._reset(options))
 
-    def step(self, action: ActT, **options: Any) -> Any:
+    def step(self, action: ActT, **options: object) -> Any:
         """Advance the episode: a `StepResult`."""
         if options:
             raise InvalidArgument(f"step: expected an action alone, got {listing(options)} beside it")
@@ -168,9 +201,14 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
 
     disconnect = close
 
-    def sync(self) -> SyncClient:
+    def sync(self) -> "SyncClient[ActT, ObsT, StateT]":
         """The same session without `await`, in a running event loop too."""
-        return SyncClient(self)
+        return SyncClient(
+            self,
+            lambda options: self._done(self._reset(options)),
+            lambda action: self._done(self._step(action)),
+            lambda: self._done(self._state()),
+        )
 
     # --- flows ---
 
@@ -181,14 +219,14 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
             self._session = session
         return self
 
-    def _asked(self, kind: str, data: dict[str, Any] | None, answer: str) -> Flow[Any]:
+    def _asked(self, kind: str, data: Mapping[str, object] | None, answer: str) -> Flow[dict[str, object]]:
         yield from self._connected()
         session = self._session
         if session is None:
             raise ServiceError("EnvClient: expected an open session, got none")
         return (yield from session.ask(kind, data, answer))
 
-    def _reset(self, options: dict[str, Any]) -> Flow[StepResult[ObsT]]:
+    def _reset(self, options: dict[str, object]) -> Flow[StepResult[ObsT]]:
         return self._parse_result((yield from self._asked("reset", options, "observation")))
 
     def _step(self, action: ActT) -> Flow[StepResult[ObsT]]:
@@ -205,9 +243,10 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
 
     # --- how they are carried out ---
 
-    def _do(self, flow: Flow[T], *, opens: bool = True, wait: bool = False) -> Any:
-        if not wait and _in_event_loop():
-            return self._awaiting(flow, opens)
+    def _do(self, flow: Flow[T], *, opens: bool = True) -> T | Awaitable[T]:
+        return self._awaiting(flow, opens) if _in_event_loop() else self._done(flow, opens=opens)
+
+    def _done(self, flow: Flow[T], *, opens: bool = True) -> T:
         if self._awaited:
             flow.close()
             raise ServiceError("EnvClient: expected `await`, as for the calls before, got a call without; use .sync()")
@@ -225,7 +264,7 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
         import asyncio  # here already: somebody awaits this
 
         if self._line is not None and not self._awaited:
-            return self._do(flow, opens=opens, wait=True)
+            return self._done(flow, opens=opens)
         if self._line is None and opens:
             access = await asyncio.to_thread(self._reached)
             from ludus.client.async_transport import AsyncSocketTransport  # asyncio is loaded for it
@@ -250,11 +289,11 @@ class EnvClient(Generic[ActT, ObsT, StateT]):
     # --- with-statements, and await ---
 
     def __enter__(self) -> Self:
-        self._do(self._connected(), wait=True)
+        self._done(self._connected())
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._do(self._closed(), opens=False, wait=True)
+        self._done(self._closed(), opens=False)
 
     async def __aenter__(self) -> Self:
         return await self._awaiting(self._connected(), True)
@@ -275,6 +314,48 @@ class GenericEnvClient(EnvClient[dict[str, Any], dict[str, Any], dict[str, Any]]
     ...     client.step({"message": "hi"}).observation["message_length"]
     2
     """
+
+
+class SyncClient(Generic[ActT, ObsT, StateT]):
+    """An `EnvClient`'s session without `await`, in a running event loop too."""
+
+    def __init__(
+        self,
+        client: EnvClient[ActT, ObsT, StateT],
+        reset: Callable[[dict[str, object]], StepResult[ObsT]],
+        step: Callable[[ActT], StepResult[ObsT]],
+        state: Callable[[], StateT],
+    ) -> None:
+        self._client, self._reset, self._step, self._state = client, reset, step, state
+
+    def connect(self) -> Self:
+        """Open the session."""
+        self._client.__enter__()
+        return self
+
+    def reset(self, **options: object) -> StepResult[ObsT]:
+        """Begin an episode."""
+        return self._reset(options)
+
+    def step(self, action: ActT) -> StepResult[ObsT]:
+        """Advance the episode."""
+        return self._step(action)
+
+    def state(self) -> StateT:
+        """The state of the episode."""
+        return self._state()
+
+    def close(self) -> None:
+        """Close the session."""
+        self._client.__exit__()
+
+    disconnect = close
+
+    def __enter__(self) -> Self:
+        return self.connect()
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 def _in_event_loop() -> bool:

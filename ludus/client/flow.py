@@ -18,7 +18,7 @@ class Operation(NamedTuple):
 
     do: str
     """`open`, `exchange`, `send`, `receive`, `pause`, `fetch` or `close`."""
-    arguments: tuple[Any, ...] = ()
+    arguments: tuple[object, ...] = ()
 
 
 Flow = Generator[Operation, Any, T]
@@ -27,7 +27,7 @@ Flow = Generator[Operation, Any, T]
 class Transport(Protocol):
     """A way to a server, with at most one connection at a time. OSError where that is lost, TimeoutError past its time.
 
-    A message is `bytes`, or `str` on a connection that carries text.
+    A message is `bytes`: of UTF-8, on a connection that carries text.
     """
 
     def open(self, path: str, text: bool, seconds: float) -> None:

@@ -1,6 +1,6 @@
 """Framings: messages in a stream of bytes, without I/O. `Lengths` is that of Unix sockets, four bytes before each."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from ludus.errors import CodecError
 from ludus.wire import FrameLimits, payload_length
@@ -27,7 +27,7 @@ class Framing(Protocol):
         """What is sent first."""
         ...
 
-    def wrap(self, message: Any) -> bytes:
+    def wrap(self, message: bytes) -> bytes:
         """A message as bytes to send."""
         ...
 

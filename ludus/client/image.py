@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from typing import Any
+from collections.abc import Mapping
 
 from ludus.client.access import ServerAccess, prompt
 from ludus.client.address import Address
@@ -48,12 +48,11 @@ class RunningImage:
         self._watcher: subprocess.Popen[bytes] | None = watcher
         details = api.call("GET", f"/containers/{container}/json")
         self.pid = int(details["State"]["Pid"])
-        self._address = Address("web", LOOPBACK, self._port(details))
+        inside = policy.network == "none"
+        port = policy.port if inside else self._port(details["NetworkSettings"].get("Ports") or {})
+        self._address = Address("web", LOOPBACK, port)
 
-    def _port(self, details: dict[str, Any]) -> int:
-        if self.policy.network == "none":
-            return self.policy.port
-        ports: dict[str, list[dict[str, str]] | None] = details["NetworkSettings"].get("Ports") or {}
+    def _port(self, ports: Mapping[str, list[dict[str, str]] | None]) -> int:
         bound = ports.get(f"{self.policy.port}/tcp") or [{}]
         port = str(bound[0].get("HostPort", ""))
         if not port.isdigit():

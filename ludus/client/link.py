@@ -3,14 +3,14 @@
 import weakref
 from threading import RLock
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ludus.client.connection_config import ConnectionConfig
 from ludus.client.flow import Flow, Transport, run_flow
-from ludus.client.session import WireSession
+from ludus.client.session import ClientSession, WireSession
 from ludus.errors import SnapshotError
 from ludus.remote.link import Link
-from ludus.wire.messages import ForkReply, ForkRequest
+from ludus.wire.messages import ForkReply, ForkRequest, NetworkRequest
 
 __all__ = ["SessionLink", "let_go"]
 
@@ -23,10 +23,10 @@ REOPENED = "session_reopened"
 class SessionLink:
     """A session at a server over a line that blocks. Threads that share it wait for each other."""
 
-    def __init__(self, opening: ConnectionConfig, line: Transport, session: Any) -> None:
+    def __init__(self, opening: ConnectionConfig, line: Transport, session: ClientSession) -> None:
         self.opening, self.session, self._line = opening, session, line
         self._turn = RLock()
-        self._posted: object = None
+        self._posted: NetworkRequest | None = None
         self.finalizer = weakref.finalize(self, let_go, line, opening)
 
     def run_flow(self, flow: Flow[T]) -> T:
@@ -44,7 +44,7 @@ class SessionLink:
         """Whether the session is there, as far as is known."""
         return self.session.alive
 
-    def ask(self, request: Any, kind: type[ReplyT]) -> ReplyT:
+    def ask(self, request: NetworkRequest, kind: type[ReplyT]) -> ReplyT:
         """The reply to a request; a connection that is lost meanwhile is made anew."""
         session, line = self.session, self._line
         with self._turn:
@@ -61,13 +61,15 @@ class SessionLink:
                 return run_flow(session.wait(number, kind, monotonic() + seconds), line)
             return reply
 
-    def post(self, request: object) -> None:
+    def post(self, request: NetworkRequest) -> None:
         """Remember a request until its reply is collected: there is one server to ask."""
         self._posted = request
 
     def collect(self, kind: type[ReplyT]) -> ReplyT:
         """The reply to what was posted."""
         request, self._posted = self._posted, None
+        if request is None:
+            raise ValueError("collect: expected a request that was posted, got none")
         return self.ask(request, kind)
 
     def reopen(self) -> dict[str, object]:
@@ -96,18 +98,24 @@ class SessionLink:
 
     def move(self, source: Link | None, number: int) -> None:
         """Go on with a session that is forked from a snapshot of another one at the same server."""
-        ours, theirs = self.session, getattr(source, "session", None)
-        if source is None or theirs is None or not source.alive:
-            raise SnapshotError(
-                f"restore: expected a snapshot whose session is open, got one of a session of {self.name} "
-                "that was closed: the state went with it"
-            )
-        if (ours.terms.where, ours.welcome.env) != (theirs.terms.where, theirs.welcome.env):
+        ours = self.session
+        if not isinstance(source, SessionLink) or not source.alive:
+            raise self._gone()
+        theirs = source.session
+        if not isinstance(theirs, WireSession) or not isinstance(ours, WireSession):
+            raise self._gone()
+        if (ours.terms.where, ours.env) != (theirs.terms.where, theirs.env):
             raise SnapshotError(
                 f"restore: expected a snapshot of {ours.name} at {ours.terms.where}, got one of {theirs.name} at "
                 f"{theirs.terms.where}: the state stays with its server"
             )
         self.run_flow(ours.attach(source.ask(ForkRequest(number), ForkReply).session))
+
+    def _gone(self) -> SnapshotError:
+        return SnapshotError(
+            f"restore: expected a snapshot whose session is open, got one of a session of {self.name} "
+            "that was closed: the state went with it"
+        )
 
     def fork(self, lanes: list[int] | None = None) -> ConnectionConfig:
         """How to open a new session that goes on from here."""

@@ -5,13 +5,14 @@ from typing import Self
 from ludus.client.flow import run_flow
 from ludus.client.link import SessionLink
 from ludus.core import EnvSpec
+from ludus.core.env import ActT, ObsT_co
 from ludus.remote.codec import EnvCodec
 from ludus.remote.env import ProxyEnv
 
 __all__ = ["RemoteEnv"]
 
 
-class RemoteEnv(ProxyEnv):
+class RemoteEnv(ProxyEnv[ObsT_co, ActT]):
     """An environment at a server: the same API, spaces, seeds, histories and errors as beside you.
 
     A connection that is lost is made anew, and the episode goes on: no step is repeated, none is lost. SessionLost says
@@ -32,7 +33,7 @@ class RemoteEnv(ProxyEnv):
 
     _link: SessionLink
 
-    def __init__(self, link: SessionLink, codec: EnvCodec, spec: EnvSpec | None = None) -> None:
+    def __init__(self, link: SessionLink, codec: EnvCodec[ObsT_co, ActT], spec: EnvSpec | None = None) -> None:
         super().__init__(link, codec, spec)
 
     @property

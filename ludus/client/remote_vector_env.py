@@ -1,11 +1,11 @@
 """`RemoteVectorEnv`: a batch at a server, whose lanes share one connection and one message a step."""
 
-from typing import Any
-
 from ludus.client.flow import run_flow
 from ludus.client.link import SessionLink
 from ludus.core import EnvSpec, EpisodePlan
+from ludus.core.env import ActT, ObsT_co
 from ludus.core.fork import Lanes
+from ludus.errors import ContractViolation
 from ludus.remote.batch import ProxyVectorEnv
 from ludus.remote.codec import BatchCodec
 from ludus.remote.lane_group import LaneGroup
@@ -13,7 +13,7 @@ from ludus.remote.lane_group import LaneGroup
 __all__ = ["RemoteVectorEnv"]
 
 
-class RemoteVectorEnv(ProxyVectorEnv):
+class RemoteVectorEnv(ProxyVectorEnv[ObsT_co, ActT]):
     """A batch at a server. Histories are those of the batch beside you, in all three autoreset modes.
 
     >>> from ludus.client import connect
@@ -35,7 +35,7 @@ class RemoteVectorEnv(ProxyVectorEnv):
     def __init__(
         self,
         link: SessionLink,
-        codec: BatchCodec,
+        codec: BatchCodec[ObsT_co, ActT],
         *,
         episodes: EpisodePlan | None = None,
         spec: EnvSpec | None = None,
@@ -58,14 +58,16 @@ class RemoteVectorEnv(ProxyVectorEnv):
         """How often a new connection took the place of a lost one."""
         return self._link.session.resumed
 
-    def fork(self, lanes: Lanes | None = None) -> "RemoteVectorEnv":
+    def fork(self, lanes: Lanes | None = None) -> "RemoteVectorEnv[ObsT_co, ActT]":
         """Another batch, in a session of its own, whose lane `j` goes on from where lane `lanes[j]` is; None: all."""
         self._check_open("fork")
         chosen = list(range(self.num_envs)) if lanes is None else [int(one) for one in self._forked_lanes(lanes)]
         opening = self._link.fork(chosen)
         line, session = opening.line(), opening.session()
         run_flow(session.open(), line)
-        codec: Any = opening.codec(session.welcome)
+        codec = opening.codec(session.welcome)
+        if not isinstance(codec, BatchCodec):
+            raise ContractViolation(f"fork: expected a session of {len(chosen)} lanes, got one of one environment")
         twin = RemoteVectorEnv(SessionLink(opening, line, session), codec, episodes=self.episodes, spec=self.spec)
         twin._take_known(self._known(chosen))
         return twin

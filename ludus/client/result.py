@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from ludus.core import Info
+
 __all__ = ["StepResult"]
 
 ObsT = TypeVar("ObsT")
@@ -23,5 +25,5 @@ class StepResult(Generic[ObsT]):
     done: bool = False
     terminated: bool | None = None
     truncated: bool | None = None
-    info: dict[str, Any] = field(default_factory=dict[str, Any])
-    metadata: dict[str, Any] | None = None
+    info: Info = field(default_factory=Info)
+    metadata: Info | None = None

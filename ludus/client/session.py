@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import count
 from secrets import token_urlsafe
 from time import monotonic
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -42,7 +42,7 @@ from ludus.wire.messages import (
     write_message,
 )
 
-__all__ = ["FIRST_PAUSE_S", "LONGEST_PAUSE_S", "SessionTerms", "WireSession", "lost", "marked"]
+__all__ = ["FIRST_PAUSE_S", "LONGEST_PAUSE_S", "ClientSession", "SessionTerms", "WireSession", "lost", "marked"]
 
 ReplyT = TypeVar("ReplyT")
 ErrorT = TypeVar("ErrorT", bound=LudusError)
@@ -78,6 +78,47 @@ class SessionTerms(msgspec.Struct, frozen=True, kw_only=True):
                 raise InvalidArgument(f"{name}: expected seconds above 0, got {shorten(value)}")
 
 
+class ClientSession(Protocol):
+    """A session at a server of whichever kind, as environments use it."""
+
+    @property
+    def resumed(self) -> int:
+        """How often a new connection took the place of a lost one."""
+        ...
+
+    @property
+    def dropped(self) -> list[int]:
+        """Snapshots that nobody holds any more."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Of the environment, for messages."""
+        ...
+
+    @property
+    def id(self) -> str:
+        """The session's id, which is a secret; empty where it goes with its connection."""
+        ...
+
+    @property
+    def alive(self) -> bool:
+        """Whether the session is there, as far as is known."""
+        ...
+
+    def ask(self, request: NetworkRequest, kind: type[ReplyT], /) -> Flow[ReplyT]:
+        """The reply to a request; the error that the server names."""
+        ...
+
+    def reopen(self) -> Flow[str]:
+        """Open another session in place of one that was lost; why that was."""
+        ...
+
+    def close(self) -> Flow[None]:
+        """Have the session closed; harmless twice."""
+        ...
+
+
 class WireSession:
     """One session at a server, whatever connections come and go."""
 
@@ -104,6 +145,11 @@ class WireSession:
     def id(self) -> str:
         """The session's id, which is a secret: whoever has it may use the session."""
         return "" if self.welcome is None else self.welcome.session
+
+    @property
+    def env(self) -> str:
+        """The name of the environment among those of its server."""
+        return "" if self.welcome is None else self.welcome.env
 
     # --- beginning ---
 

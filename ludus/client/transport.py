@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import RLock
 from time import monotonic, perf_counter, sleep
-from typing import Any
 
 from ludus.client.access import ServerAccess
 from ludus.client.flow import MessageTransport, Opener
@@ -30,10 +29,12 @@ CLOSE_DEADLINE_S = 1.0
 class SocketTransport:
     """A transport over TCP, TLS or a Unix socket."""
 
+    _framing: Framing
+    """Of the connection that there is."""
+
     def __init__(self, access: ServerAccess) -> None:
         self.access = access
-        self._socket: Any = None
-        self._framing: Any = None
+        self._socket: socket.socket | None = None
         self._patience: float | None = None
         self._number = -1
         """The descriptor by which bytes are read and written at once or not at all; -1: the socket's own ways alone."""
@@ -59,33 +60,34 @@ class SocketTransport:
 
     def _begin(self, framing: Framing, ends: float) -> None:
         self._patience = max(ends - monotonic(), 0.001)
-        self._socket, self._framing = self.access.connect(self._patience), framing
-        self._watch()
+        self._socket = link = self.access.connect(self._patience)
+        self._framing = framing
+        self._watch(link)
         try:
-            self._socket.sendall(framing.begin())
+            link.sendall(framing.begin())
             while not framing.ready:
-                self._more(framing, ends)
+                self._more(link, framing, ends)
         except BaseException:
             self._drop()
             raise
         self.access.spoken(framing)
 
-    def _watch(self) -> None:
+    def _watch(self, link: socket.socket) -> None:
         """Have the socket looked at without its own ways, which wait by a call more; what is encrypted goes theirs."""
-        self._number = -1 if self.access.address.secure else self._socket.fileno()
+        self._number = -1 if self.access.address.secure else link.fileno()
         if self._number >= 0:
             poll = select.poll()
             poll.register(self._number, select.POLLIN)
             self._poll = poll.poll
             self._spin = Spin(poll.poll)
 
-    def exchange(self, data: bytes | str, seconds: float) -> bytes:
+    def exchange(self, data: bytes, seconds: float) -> bytes:
         """Send a message, and wait for the next one."""
         with self._turn:
             self._put(data)
             return self._get(seconds)
 
-    def send(self, data: bytes | str) -> None:
+    def send(self, data: bytes) -> None:
         """Send a message."""
         with self._turn:
             self._put(data)
@@ -104,27 +106,29 @@ class SocketTransport:
                 self._turn.release()
 
     def _look(self) -> None:
-        if self._socket is None:
+        link = self._socket
+        if link is None:
             return
         self._patience = None
         try:
-            self._socket.settimeout(0.0)
-            self._take(self._framing)
+            link.settimeout(0.0)
+            self._take(link, self._framing)
         except OSError as error:
             if type(error).__name__ not in NOTHING:
                 self._drop()  # the next request finds out, and goes on over a new one
 
-    def _put(self, data: bytes | str) -> None:
+    def _put(self, data: bytes) -> None:
         """Half a message ends the connection, since nothing can follow it."""
-        if self._socket is None:
+        link = self._socket
+        if link is None:
             raise ConnectionResetError("there is no connection")
         if self._patience is None:
-            self._wait(SEND_DEADLINE_S)
+            self._wait(link, SEND_DEADLINE_S)
         try:
             frame = self._framing.wrap(data)
             sent = self._write(frame) if self._number >= 0 else 0
             if sent < len(frame):
-                self._socket.sendall(frame[sent:] if sent else frame)
+                link.sendall(frame[sent:] if sent else frame)
         except BaseException:
             self._drop()
             raise
@@ -137,36 +141,37 @@ class SocketTransport:
             return 0
 
     def _get(self, seconds: float) -> bytes:
-        framing = self._framing
-        if self._socket is None:
+        link = self._socket
+        if link is None:
             raise ConnectionResetError("there is no connection")
+        framing = self._framing
         message = framing.next()
         if message is not None:
             return message
         if seconds != self._patience:
-            self._wait(seconds)
-        self._take(framing)
+            self._wait(link, seconds)
+        self._take(link, framing)
         message = framing.next()
         ends = monotonic() + seconds if message is None else 0.0
         while message is None:
-            self._more(framing, ends)
+            self._more(link, framing, ends)
             message = framing.next()
         return message
 
-    def _more(self, framing: Framing, ends: float) -> None:
-        self._wait(ends - monotonic())
-        self._take(framing)
+    def _more(self, link: socket.socket, framing: Framing, ends: float) -> None:
+        self._wait(link, ends - monotonic())
+        self._take(link, framing)
 
-    def _wait(self, seconds: float) -> None:
+    def _wait(self, link: socket.socket, seconds: float) -> None:
         if seconds <= 0:
             raise TimeoutError("timed out")
         self._patience = seconds
-        self._socket.settimeout(seconds)
+        link.settimeout(seconds)
 
-    def _take(self, framing: Framing) -> None:
+    def _take(self, link: socket.socket, framing: Framing) -> None:
         data = os.read(self._number, self._chunk) if self._number >= 0 and self._look_busily() else None
         if data is None:
-            data = self._socket.recv(self._chunk)
+            data = link.recv(self._chunk)
         if not data:
             self._drop()
             framing.feed(b"")
@@ -176,7 +181,7 @@ class SocketTransport:
         framing.feed(data)
         due = framing.due()
         if due:
-            self._socket.sendall(due)
+            link.sendall(due)
 
     def _look_busily(self) -> bool:
         """Whether something comes within microseconds: as the spin's own `look`."""

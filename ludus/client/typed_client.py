@@ -1,8 +1,9 @@
 """`TypedClient`: the typed style, `result.observation.x`, for every environment, with no class to write."""
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, Self, Unpack
 
-from ludus.client.connection import connect
+from ludus.client.connection import ConnectOptions, connect
 from ludus.client.fields import Fields, merged
 from ludus.client.flow import Opener
 from ludus.client.result import StepResult
@@ -26,16 +27,25 @@ class TypedClient:
     ('hello', 0.5, False)
     """
 
-    def __init__(self, url: str | Opener, **options: Any) -> None:
-        self.env: AnyEnv = connect(url, **options)
+    def __init__(
+        self,
+        url: str | Opener,
+        *,
+        env: str = "",
+        kwargs: Mapping[str, object] | None = None,
+        token: str | None = None,
+        timeout: float = 120.0,
+        **options: Unpack[ConnectOptions],
+    ) -> None:
+        self.env: AnyEnv = connect(url, env=env, kwargs=kwargs, token=token, timeout=timeout, **options)
         """The same session as an environment."""
 
-    def reset(self, *, seed: Seed | None = None, **options: Any) -> StepResult[Any]:
+    def reset(self, *, seed: Seed | None = None, **options: object) -> StepResult[Any]:
         """Begin an episode; what is given beside the seed are the reset's options."""
         observation, info = self.env.reset(seed=seed, options=options or None)
         return StepResult(_seen(observation), terminated=False, truncated=False, info=info, metadata=_metadata(info))
 
-    def step(self, action: Any = None, **fields: Any) -> StepResult[Any]:
+    def step(self, action: object = None, **fields: object) -> StepResult[Any]:
         """Advance by an action: a value, a record, a dictionary, or its fields by name."""
         given = merged(action, fields)
         if is_dict(given) and set(given) == {"action"} and not isinstance(self.env.action_space, Record | Dict):
@@ -65,6 +75,6 @@ def _seen(observation: object) -> object:
     return Fields(observation) if is_dict(observation) and type(observation) is dict else observation
 
 
-def _metadata(info: Info) -> dict[str, Any] | None:
+def _metadata(info: Info) -> Info | None:
     found = info.get("metadata")
     return found if is_dict(found) else None

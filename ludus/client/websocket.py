@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from os import urandom
-from typing import Any
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus, WebSocketException
@@ -43,7 +42,7 @@ class WebSocket:
         self._protocol.send_request(request)
         return b"".join(self._protocol.data_to_send())
 
-    def wrap(self, message: Any) -> bytes:
+    def wrap(self, message: bytes) -> bytes:
         """A message as one masked frame: a binary one without the library, which costs more than all the rest."""
         if not self._text and self._protocol.state is State.OPEN:
             size, key = len(message), urandom(4)
@@ -51,7 +50,7 @@ class WebSocket:
                 return bytes((BINARY, MASKED | size)) + key + apply_mask(message, key)
             return binary_frame(message, key, apply_mask)
         try:
-            self._send(message.encode() if self._text else message)
+            self._send(message)
         except WebSocketException as error:
             raise ConnectionResetError(f"the connection is closing: {error}") from error
         return b"".join(self._protocol.data_to_send())

@@ -28,8 +28,15 @@ def load_entry_point(entry_point: EntryPoint, what: str = "entry_point") -> Any:
 
 
 def import_named(module: str, what: str) -> ModuleType:
-    """The module; raises EntryPointError, whose cause is what the import raised."""
+    """The module; raises EntryPointError, whose cause is what the import raised.
+
+    Its packages come first, one by one: Python holds a module's lock while it imports the package above it, so that of
+    two threads, one of which begins with the package and the other with a module in it, one would be refused.
+    """
+    above = [module[:dot] for dot, letter in enumerate(module) if letter == "."]
     try:
+        for package in above:
+            import_module(package)
         return import_module(module)
     except LudusError:  # a module that says by itself what it lacks
         raise

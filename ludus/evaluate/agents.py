@@ -194,7 +194,7 @@ class ScriptedAgent(Agent[object, ActT]):
         return self.actions[min(place, len(self.actions) - 1)]
 
 
-class FunctionAgent(Agent[Any, ActT]):
+class FunctionAgent(Agent[object, ActT]):
     """A function of the observation, or of the observation and the info."""
 
     def __init__(self, function: Callable[..., ActT]) -> None:

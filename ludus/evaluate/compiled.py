@@ -6,13 +6,13 @@ What is not certain is left to `Reexecution`, which says what differs, or that n
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ludus.core import Outcome
 from ludus.core.vector_env import AnyVectorEnv, Mask
-from ludus.errors import LudusError
+from ludus.errors import InvalidType, LudusError, shorten
 from ludus.evaluate.agents import Agent, NopAgent, RandomAgent
 from ludus.evaluate.result import Result
 from ludus.evaluate.segment import Segment
@@ -50,7 +50,7 @@ class CompiledCheck:
     [[True, True, True, True, True]]
     """
 
-    def __init__(self, result: Result, make: Callable[[int], Any], agent: Agent | None) -> None:
+    def __init__(self, result: Result, make: Callable[[int], AnyVectorEnv], agent: Agent | None) -> None:
         self.result, self.make, self.agent = result, make, agent
         self.keys = digest_keys()
 
@@ -93,7 +93,8 @@ class CompiledCheck:
         return Certain(certain, found.numbers)
 
     def _executed(self, segment: Segment, sound: Array, lasts: Array) -> Executed:
-        from ludus.kernels.reexecution import (  # with the compiler, which a compiled batch has loaded
+        from ludus.kernels.batch import KernelVectorEnv  # with the compiler, which a compiled batch has loaded
+        from ludus.kernels.reexecution import (  # as above
             Recorded,
             reexecute,
         )
@@ -109,6 +110,8 @@ class CompiledCheck:
             rewards,
         )
         with self.make(min(LANES, len(sound))) as envs:
+            if not isinstance(envs, KernelVectorEnv):
+                raise InvalidType(f"verify: expected a compiled batch, got {shorten(envs)}")
             return reexecute(envs, recorded, self.keys)
 
     def _ended(self, recorded: dict[str, Array], sound: Array, found: Executed) -> Array:
@@ -139,10 +142,12 @@ class CompiledCheck:
         if self.agent is None:
             return np.ones(len(sound), np.bool_)
         actions, starts = segment.arrays["action"], segment.starts[sound]
-        space: Any = self.result.run.acted.space
+        space = self.result.run.acted.space
         if type(self.agent) is NopAgent:
             others = np.concatenate([[0], np.cumsum(actions != space.default())])
             return others[lasts[sound] + 1] == others[starts + 1]
+        if not isinstance(space, Discrete):
+            return np.zeros(len(sound), np.bool_)
         from ludus.kernels.reexecution import drawn_alike  # as above
 
         seeds = self.result.declaration.derived(segment.episodes.start, len(segment.starts), "agent")[sound]

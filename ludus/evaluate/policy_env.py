@@ -16,9 +16,9 @@ from ludus.core import Info, Step
 from ludus.core.env import Env
 from ludus.core.options import Options
 from ludus.core.spec import load_entry_point
-from ludus.errors import InvalidArgument, MissingExtra
+from ludus.errors import InvalidArgument, InvalidType, MissingExtra, shorten
 from ludus.seeding import Seed
-from ludus.spaces import Discrete, Space, from_json
+from ludus.spaces import Box, Discrete, Space, from_json
 from ludus.spaces.array_space import Array
 
 __all__ = ["PolicyEnv"]
@@ -62,8 +62,9 @@ class PolicyEnv(Env[object, object]):
         if isinstance(space, Discrete):
             scores = found.reshape(-1)
             return int(space.start + np.argmax(scores)) if scores.size > 1 else int(scores[0])
-        box: Any = space
-        return np.clip(found.reshape(box.shape).astype(box.dtype), box.low, box.high)
+        if not isinstance(space, Box):
+            raise InvalidType(f"policy: expected actions of a Discrete or a Box, got {shorten(space)}")
+        return np.clip(found.reshape(space.shape).astype(space.dtype), space.low, space.high)
 
 
 def _sb3(path: str, entry_point: str) -> PolicyFunction:

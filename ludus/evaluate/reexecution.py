@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import Info, Outcome, Step
 from ludus.core.info import info_of, joined, lane_info
@@ -324,7 +325,7 @@ class _Lanes:
         self.work.differs(episode, step, field, recorded, replayed)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: npt.ArrayLike, other: npt.ArrayLike) -> bool:
     try:
         return bool(np.array_equal(one, other)) or one == other
     except (TypeError, ValueError):

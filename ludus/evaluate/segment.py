@@ -10,6 +10,7 @@ import numpy as np
 from ludus.errors import TrajectoryError
 from ludus.evaluate.result import Result
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_list
 from ludus.trajectory.digest import chunk_digest
 
 __all__ = ["Segment", "segments"]
@@ -78,7 +79,8 @@ def _segment(result: Result, group: list[int]) -> Segment:
         column = np.concatenate([part for part in parts if part is not None])
         arrays[name[6:]] = column if column.ndim == 1 else column[:, 0]
     objects = {
-        name[6:]: [row for number in group for row in chunks.objects(number, name) or ()] for name in heads[0].objects
+        name[6:]: [row if is_list(row) else [] for number in group for row in chunks.objects(number, name) or ()]
+        for name in heads[0].objects
     }
     if "seen" not in arrays:
         raise TrajectoryError(f"rows {first} to {end}: expected digests of what was seen, got none")

@@ -7,6 +7,7 @@ import numpy as np
 from ludus.core import Info, Outcome
 from ludus.core.info import FACTS
 from ludus.core.outcome import OUTCOME
+from ludus.spaces.kinds import is_dict
 
 __all__ = ["with_known_outcome", "with_known_outcomes"]
 
@@ -28,7 +29,7 @@ def with_known_outcome(info: Info) -> Info:
 def with_known_outcomes(infos: Info, count: int) -> Info:
     """The infos of a batch of `count` lanes with one column of codes, where every lane that tells one tells ours."""
     final = infos.get("final_info")
-    if isinstance(final, dict) and OUTCOME in final:
+    if is_dict(final) and OUTCOME in final:
         infos = {**infos, "final_info": with_known_outcomes(final, count)}
     if OUTCOME not in infos or getattr(infos[OUTCOME], "dtype", None) == np.int8:  # a batch of ours that comes back
         return infos
@@ -39,7 +40,7 @@ def with_known_outcomes(infos: Info, count: int) -> Info:
         return {**infos, OUTCOME: codes, f"_{OUTCOME}": np.array(mask, np.bool_)}
     rest = {key: value for key, value in infos.items() if key not in (OUTCOME, f"_{OUTCOME}")}
     facts: Any = infos.get(FACTS)
-    own = {**(facts if isinstance(facts, dict) else {}), OUTCOME: column, f"_{OUTCOME}": mask}
+    own = {**(facts if is_dict(facts) else {}), OUTCOME: column, f"_{OUTCOME}": mask}
     return {**rest, FACTS: own, f"_{FACTS}": np.array(mask, np.bool_) | infos.get(f"_{FACTS}", False)}
 
 

@@ -49,7 +49,8 @@ class AnyText(theirs.Text):
         """A short one where there is no limit."""
         if self.max_length == MAX_TEXT_CHARS and mask is None and probability is None:
             mask = (int(self.np_random.integers(self.min_length, self.min_length + 33)), None)
-        return super().sample(mask, probability)
+        drawn: str = theirs.Text.sample(self, mask, probability)
+        return drawn
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AnyText) and (self.min_length, self.max_length) == (other.min_length, other.max_length)
@@ -67,7 +68,7 @@ class JsonText(AnyText):
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        super().__init__(MAX_TEXT_CHARS, min_length=0)
+        theirs.Text.__init__(self, MAX_TEXT_CHARS, min_length=0)
 
     def contains(self, x: object) -> bool:
         """Whether `x` is text that such JSON is written as."""
@@ -192,7 +193,7 @@ def _for_gymnasium(space: Any, convert: Convert) -> Any:
 
 
 def _for_ludus(space: Any, convert: Convert) -> Any:
-    if not isinstance(space, gymnasium.Space):
+    if not isinstance(space, theirs.Space):
         raise InvalidSpace(f"from_gymnasium: expected a gymnasium Space, got {shorten(space)}")
     if type(space) is JsonText:
         return Json(space.kind)

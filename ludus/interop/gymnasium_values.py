@@ -53,30 +53,44 @@ def _tuple(space: Any, other: Any) -> Passage:
     parts = _parts(space, other)
     if all(part is STAY for part in parts):
         return STAY
-    return Passage(
-        lambda value: tuple(part.leave(one) for part, one in zip(parts, value, strict=True)),
-        lambda value: tuple(part.enter(one) for part, one in zip(parts, value, strict=True)),
-    )
+
+    def out(value: Any) -> Any:
+        return tuple(part.leave(one) for part, one in zip(parts, value, strict=True))
+
+    def back(value: Any) -> Any:
+        return tuple(part.enter(one) for part, one in zip(parts, value, strict=True))
+
+    return Passage(out, back)
 
 
 def _dict(space: Any, other: Any) -> Passage:
     parts = dict(zip(space.spaces, _parts(space, other), strict=True))
     if all(part is STAY for part in parts.values()):
         return STAY
-    return Passage(
-        lambda value: {key: part.leave(value[key]) for key, part in parts.items()},
-        lambda value: {key: part.enter(value[key]) for key, part in parts.items()},
-    )
+
+    def out(value: Any) -> Any:
+        return {key: part.leave(value[key]) for key, part in parts.items()}
+
+    def back(value: Any) -> Any:
+        return {key: part.enter(value[key]) for key, part in parts.items()}
+
+    return Passage(out, back)
 
 
 def _one_of(space: Any, other: Any) -> Passage:
     parts = _parts(space, other)
     if all(part is STAY for part in parts):
         return STAY
-    return Passage(
-        lambda value: (value[0], parts[value[0]].leave(value[1])),
-        lambda value: (value[0], parts[value[0]].enter(value[1])),
-    )
+
+    def out(value: Any) -> Any:
+        at: int = value[0]
+        return at, parts[at].leave(value[1])
+
+    def back(value: Any) -> Any:
+        at: int = value[0]
+        return at, parts[at].enter(value[1])
+
+    return Passage(out, back)
 
 
 def _sequence(space: Any, other: Any) -> Passage:
@@ -85,7 +99,14 @@ def _sequence(space: Any, other: Any) -> Passage:
         return STAY
     if space.stack:
         return _many(part, space.feature_space, other.feature_space)
-    return Passage(lambda value: tuple(map(part.leave, value)), lambda value: tuple(map(part.enter, value)))
+
+    def out(value: Any) -> Any:
+        return tuple(map(part.leave, value))
+
+    def back(value: Any) -> Any:
+        return tuple(map(part.enter, value))
+
+    return Passage(out, back)
 
 
 def _many(part: Passage, space: Any, other: Any) -> Passage:
@@ -132,6 +153,18 @@ def _record(space: Any, other: Any) -> Passage:
     return Passage(out, back)
 
 
+def _json(space: Any, other: Any) -> Passage:
+    del space, other
+
+    def out(value: Any) -> Any:
+        return write_json(value).decode()
+
+    def back(text: Any) -> Any:
+        return read_json(text, "value")
+
+    return Passage(out, back)
+
+
 _MAKERS: dict[type, Callable[[Any, Any], Passage]] = {
     Tuple: _tuple,
     Dict: _dict,
@@ -139,5 +172,5 @@ _MAKERS: dict[type, Callable[[Any, Any], Passage]] = {
     Sequence: _sequence,
     Graph: _graph,
     Record: _record,
-    Json: lambda *_: Passage(lambda value: write_json(value).decode(), lambda text: read_json(text, "value")),
+    Json: _json,
 }

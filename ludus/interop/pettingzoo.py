@@ -160,7 +160,7 @@ class InTurn(_View):
         super().__init__(env)
         if not self._players.asked_in_turn:
             raise InvalidArgument("InTurn: expected rules with `turn`, got none; see Together and to_parallel")
-        self.agent_selection = self.possible_agents[0]
+        self.agent_selection: str = self.possible_agents[0]
 
     def reset(self, seed: int | None = None, options: Options | None = None) -> None:
         """Begin a game; whose turn it is, is `agent_selection`."""
@@ -198,7 +198,8 @@ class InTurn(_View):
         return seen, self._cumulative_rewards[agent], *flags, self.infos[agent]
 
     def _select(self, info: Info) -> None:
-        self.agent_selection = self.possible_agents[info["turn"]]
+        turn: int = info["turn"]
+        self.agent_selection = self.possible_agents[turn]
         told = {OUTCOME: info[OUTCOME]} if OUTCOME in info else {}
         self.infos: dict[str, Info] = {agent: dict(told) for agent in self.agents}
         self.infos[self.agent_selection] = {name: one for name, one in info.items() if name not in ("turn", "rewards")}

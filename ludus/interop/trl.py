@@ -7,7 +7,6 @@ methods are tools, found by their signatures and docstrings, and whose `get_rewa
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
-from operator import or_
 from typing import Any, Literal
 
 import numpy as np
@@ -223,6 +222,10 @@ def _docstring(tool: Tool) -> str:
     return "\n".join([*lines, "", "Returns:", f"    {RETURNS}"])
 
 
+def _either(one: Any, other: Any) -> Any:
+    return one | other
+
+
 def _hint(schema: Mapping[str, Any]) -> object:
     """The annotation that says what a JSON schema says, as far as annotations can.
 
@@ -232,7 +235,7 @@ def _hint(schema: Mapping[str, Any]) -> object:
     if "enum" in schema:
         return Literal[tuple(schema["enum"])]
     if "anyOf" in schema:
-        return reduce(or_, map(_hint, alternatives(schema)))
+        return reduce(_either, map(_hint, alternatives(schema)))
     kind = schema.get("type")
     if kind == "array":
         return list[_hint(schema["items"])] if schema.get("items") else list

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ludus.errors import InvalidArgument, SandboxUnavailable, listing
 from ludus.sandbox import backend
@@ -72,7 +72,11 @@ class EngineProgram:
 
     def api(self) -> "Api":
         """Its API, for what the sandbox makes with it."""
-        found: Any = backend(self.name)
+        from ludus.sandbox.containers.engine import Engine  # engines are loaded when one is needed
+
+        found = backend(self.name)
+        if not isinstance(found, Engine):
+            raise SandboxUnavailable(f"engine: expected one that has an API, got {self.name}")
         return found.connect()
 
 

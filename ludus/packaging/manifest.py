@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 import msgspec
 
@@ -80,7 +80,7 @@ class Manifest:
     max_episode_steps: int | None = None
     reward_range: tuple[float, float] | None = None
     """Between which numbers the reward of a step is."""
-    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+    arguments: dict[str, object] = field(default_factory=dict[str, object])
     security: Security = field(default_factory=Security)
     resources: ServiceResources = field(default_factory=ServiceResources)
     app: str = ""
@@ -208,7 +208,7 @@ FIELDS: dict[str, tuple[Callable[[object], bool], str]] = {
 """The keys of a manifest, and what each of them takes."""
 
 
-def _from_toml(folder: Path, data: Mapping[str, Any]) -> Manifest:
+def _from_toml(folder: Path, data: Mapping[str, object]) -> Manifest:
     unknown = [key for key in data if key not in FIELDS]
     if unknown:
         raise InvalidSpec(
@@ -220,11 +220,12 @@ def _from_toml(folder: Path, data: Mapping[str, Any]) -> Manifest:
     for key, value in data.items():
         _check(key, value)
     rest = {key: value for key, value in data.items() if key not in ("permissions", "resources")}
-    if "reward_range" in rest:
-        rest["reward_range"] = tuple(map(float, rest["reward_range"]))
+    span = data.get("reward_range")
+    if is_list(span):
+        rest["reward_range"] = tuple([float(one) for one in span if isinstance(one, int | float)])
     security = read_fields(Security, data.get("permissions", {}), "permissions")
     resources = read_fields(ServiceResources, data.get("resources", {}), "resources")
-    return Manifest(folder, **rest, security=security, resources=resources)
+    return replace(Manifest(folder, ""), **rest, security=security, resources=resources)
 
 
 def _check(key: str, value: object) -> None:
@@ -236,7 +237,7 @@ def _check(key: str, value: object) -> None:
 # --- openenv.yaml ---
 
 
-def _from_openenv(folder: Path, data: Mapping[str, Any]) -> Manifest:
+def _from_openenv(folder: Path, data: Mapping[str, object]) -> Manifest:
     """OpenEnv's own keys; those that say nothing to us are left alone, as its tools leave them."""
     name, app = data.get("name"), data.get("app", "server.app:app")
     _check("name", name)
@@ -255,23 +256,23 @@ def _from_openenv(folder: Path, data: Mapping[str, Any]) -> Manifest:
         folder,
         str(name),
         version=version,
-        description=description,
+        description=str(description),
         security=_network(_optional(validation, "network")),
         resources=_needs(_optional(validation, "resources")),
-        app=app,
+        app=str(app),
         port=port,
         file=OPENENV,
     )
 
 
-def _optional(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _optional(data: Mapping[str, object], key: str) -> dict[str, object]:
     found: object = data.get(key) or {}
     if not is_dict(found):
         raise InvalidSpec(f"{key}: expected a mapping, got {shorten(found)}")
     return found
 
 
-def _network(block: dict[str, Any]) -> Security:
+def _network(block: dict[str, object]) -> Security:
     mode = block.get("mode", "no-network")
     if mode not in ("public", "no-network", "allowlist"):
         raise InvalidSpec(f"validation.network.mode: expected public, no-network or allowlist, got {shorten(mode)}")
@@ -279,7 +280,7 @@ def _network(block: dict[str, Any]) -> Security:
     return read_fields(Security, {"network": hosts}, "validation.network")
 
 
-def _needs(block: dict[str, Any]) -> ServiceResources:
+def _needs(block: dict[str, object]) -> ServiceResources:
     names = {"cpu": "cpus", "memory_mb": "memory_mb", "disk_mb": "disk_mb"}
     return read_fields(
         ServiceResources, {names[key]: value for key, value in block.items() if key in names}, "validation"

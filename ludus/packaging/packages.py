@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -75,7 +74,7 @@ def _extras(requirement: str) -> list[str]:
 def _required(package: Distribution, extra: str) -> Iterator[str]:
     own = _of_sources() if name_of(str(package.metadata["Name"])) == DISTRIBUTION else None
     if own is not None:
-        yield from own["optional-dependencies"].get(extra, []) if extra else own["dependencies"]
+        yield from own.optional_dependencies.get(extra, []) if extra else own.dependencies
         return
     for one in package.requires or ():
         extras = EXTRA.findall(one.partition(";")[2])
@@ -83,13 +82,20 @@ def _required(package: Distribution, extra: str) -> Iterator[str]:
             yield one
 
 
-def _of_sources() -> dict[str, Any] | None:
+class Project(msgspec.Struct, rename="kebab"):
+    """What the `pyproject.toml` of Ludus's sources says that it needs."""
+
+    dependencies: list[str]
+    optional_dependencies: dict[str, list[str]]
+
+
+def _of_sources() -> Project | None:
     """The project that Ludus runs from, where it runs from its sources: what was installed once may be out of date."""
     path = PACKAGE.parent / "pyproject.toml"
     if not path.is_file():
         return None
-    project: Any = msgspec.toml.decode(path.read_bytes()).get("project", {})
-    return project if project.get("name") == DISTRIBUTION else None
+    project: dict[str, object] = msgspec.toml.decode(path.read_bytes()).get("project", {})
+    return msgspec.convert(project, Project) if project.get("name") == DISTRIBUTION else None
 
 
 def _files(package: Distribution) -> Iterator[tuple[Path, str]]:

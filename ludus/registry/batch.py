@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from ludus.core import AutoresetMode, EnvSpec, EpisodePlan
 from ludus.core.env import AnyEnv
@@ -177,6 +177,17 @@ def _has_rules(kind: type) -> bool:
     return issubclass(kind, RuleEnv)
 
 
+def _is_ruled(env: object) -> "TypeGuard[RuleEnv]":
+    return _has_rules(type(env))
+
+
+def _unlike(number: int, env: object) -> InvalidArgument:
+    return InvalidArgument(
+        f"lane {number}: expected the rules, spaces and time limit of lane 0 in a compiled batch, "
+        f"got {env}; use executor='serial'"
+    )
+
+
 class _Rules(NamedTuple):
     """What lanes of a compiled batch have in common, and the environment that has it."""
 
@@ -187,13 +198,15 @@ class _Rules(NamedTuple):
         return self.env.rules, self.env.observation_space, self.env.action_space, self.spec.max_episode_steps
 
 
-def _rules(lane: LaneMaker, created: Created) -> _Rules:
+def _rules(lane: LaneMaker, created: Created, number: int = 0) -> _Rules:
     """The rules of a lane, and the spec that the whole lane would have."""
-    bare: Any = created.env.unwrapped
+    bare = created.env.unwrapped
+    if not _is_ruled(bare):
+        raise _unlike(number, bare)
     if created.env is not bare:  # its entry point added a limit, perhaps: only the lane itself can tell
         return _Rules(bare, lane.around(created).spec or lane.spec)
     limits = lane.limited_spec
-    spec = bare.spec.replace(
+    spec = (bare.spec or lane.spec).replace(
         max_episode_steps=limits.max_episode_steps,
         order_enforce=limits.order_enforce,
         disable_env_checker=limits.disable_env_checker,
@@ -204,13 +217,10 @@ def _rules(lane: LaneMaker, created: Created) -> _Rules:
 def _compiled(lanes: Lanes, created: Created, executor: Kernel, course: Course) -> AnyVectorEnv:
     """A compiled batch of lanes that nothing but `make`'s own wrappers is around."""
     first = _rules(lanes.first, created)
-    others = [_rules(lane, lane.bare()) for lane in lanes.makers[1:]]
+    others = [_rules(lane, lane.bare(), number) for number, lane in enumerate(lanes.makers[1:], start=1)]
     for number, one in enumerate(others, start=1):
-        if not _has_rules(type(one.env)) or one.common() != first.common():
-            raise InvalidArgument(
-                f"lane {number}: expected the rules, spaces and time limit of lane 0 in a compiled batch, "
-                f"got {one.env}; use executor='serial'"
-            )
+        if one.common() != first.common():
+            raise _unlike(number, one.env)
     from ludus.kernels.overrides import refuse_overrides  # whoever has rules has loaded it
 
     for one in (first, *others):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ludus.core import Env, EnvSpec
 from ludus.core.env import AnyEnv
@@ -29,7 +29,7 @@ class LaneMaker(NamedTuple):
     """That of the lane, with its time limit."""
     given: Given
     wrappers: tuple[WrapLane, ...] = ()
-    each: Mapping[str, Any] = NOTHING
+    each: Mapping[str, object] = NOTHING
     """Arguments of this lane alone: those that the constructor does not take are parameters of its rules."""
 
     def __call__(self) -> AnyEnv:
@@ -69,7 +69,7 @@ class LaneMaker(NamedTuple):
         own = self._own_limits()
         return limited(self.spec, own.get(LIMITS[0]), own.get(LIMITS[1])) if own else self.spec
 
-    def _own_limits(self) -> dict[str, Any]:
+    def _own_limits(self) -> dict[str, object]:
         """Values for each lane that are `make`'s own, unless the constructor takes them."""
         known = self.resolved.creator.parameters
         return {name: self.each[name] for name in LIMITS if name in self.each and name not in known}
@@ -100,7 +100,7 @@ class Lanes:
         num_envs: int | None,
         given: Given,
         *,
-        limits: Mapping[str, Any],
+        limits: Mapping[str, object],
         wrappers: tuple[WrapLane, ...],
         each: Mapping[str, Sequence[object]],
         isolation: "str | Sandbox | None",
@@ -153,6 +153,7 @@ def _count(num_envs: int | None, targets: Sequence[object] | None) -> int:
     return number
 
 
-def _plain(value: Any) -> object:
+def _plain(value: object) -> object:
     """A NumPy number as Python's own, as an argument given by itself would be."""
-    return value.item() if hasattr(value, "item") and getattr(value, "shape", None) == () else value
+    item: object = getattr(value, "item", None)
+    return item() if callable(item) and getattr(value, "shape", None) == () else value

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar, overload
 
 from ludus.core import Env, EnvSpec
 from ludus.core.env import AnyEnv
@@ -32,8 +32,8 @@ def make(
     disable_env_checker: bool | None = None,
     *,
     isolation: "str | Sandbox | None" = None,
-    kwargs: Mapping[str, Any] | None = None,
-    **env_kwargs: Any,
+    kwargs: Mapping[str, object] | None = None,
+    **env_kwargs: object,
 ) -> Env[ObsT, ActT]: ...
 
 
@@ -44,8 +44,8 @@ def make(
     disable_env_checker: bool | None = None,
     *,
     isolation: "str | Sandbox | None" = None,
-    kwargs: Mapping[str, Any] | None = None,
-    **env_kwargs: Any,
+    kwargs: Mapping[str, object] | None = None,
+    **env_kwargs: object,
 ) -> AnyEnv: ...
 
 
@@ -55,8 +55,8 @@ def make(
     disable_env_checker: bool | None = None,
     *,
     isolation: "str | Sandbox | None" = None,
-    kwargs: Mapping[str, Any] | None = None,
-    **env_kwargs: Any,
+    kwargs: Mapping[str, object] | None = None,
+    **env_kwargs: object,
 ) -> AnyEnv:
     """Make the environment of an id, a spec, or an Env class; other keywords go to its constructor, over the spec's.
 
@@ -109,16 +109,16 @@ def build(
     return isolated(spec, given.arguments, resolved.sandbox)
 
 
-def limited(spec: EnvSpec, max_episode_steps: Any, disable_env_checker: bool | None) -> EnvSpec:
+def limited(spec: EnvSpec, max_episode_steps: object, disable_env_checker: object) -> EnvSpec:
     """The spec with another time limit, and with the checker or without it; None changes nothing."""
     if max_episode_steps is not None:
         spec = spec.replace(max_episode_steps=_limit(max_episode_steps))
     return spec if disable_env_checker is None else spec.replace(disable_env_checker=disable_env_checker)
 
 
-def _limit(steps: Any) -> int | None:
+def _limit(steps: object) -> int | None:
     try:
-        number = index(steps)
+        number = index(steps) if isinstance(steps, SupportsIndex) else 0
     except TypeError:
         number = 0
     if isinstance(steps, bool) or (number < 1 and number != NO_LIMIT):

@@ -1,10 +1,8 @@
 """Ownership: which package an environment belongs to; only it may register the id again."""
 
-from typing import Any
-
 from ludus.core import EnvSpec
 
-__all__ = ["DISTRIBUTION", "MODULE", "owner", "package_of"]
+__all__ = ["DISTRIBUTION", "MODULE", "owner", "package_of", "without_arguments"]
 
 MODULE = "ludus"
 DISTRIBUTION = "ludus-rl"
@@ -13,11 +11,21 @@ DISTRIBUTION = "ludus-rl"
 
 def owner(spec: EnvSpec) -> str:
     """The top-level module that the environment's code is in."""
-    entry_point: Any = spec.entry_point or spec.vector_entry_point
-    while hasattr(entry_point, "func"):  # functools.partial
-        entry_point = entry_point.func
+    entry_point = without_arguments(spec.entry_point or spec.vector_entry_point)
     module = entry_point.partition(":")[0] if isinstance(entry_point, str) else getattr(entry_point, "__module__", None)
     return str(module or "unknown").partition(".")[0]
+
+
+def without_arguments(entry_point: object) -> object:
+    """What `functools.partial` was made of; anything else as it is.
+
+    >>> from functools import partial
+    >>> without_arguments(partial(partial(int), base=2))
+    <class 'int'>
+    """
+    while hasattr(entry_point, "func"):
+        entry_point = getattr(entry_point, "func", None)
+    return entry_point
 
 
 def package_of(spec: EnvSpec) -> str:

@@ -5,11 +5,11 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Literal, NamedTuple, TypeGuard
 
 from ludus.core import EnvSpec, WrapperSpec
 from ludus.registry.libraries import adapted_by, is_library
-from ludus.registry.ownership import DISTRIBUTION, MODULE
+from ludus.registry.ownership import DISTRIBUTION, MODULE, without_arguments
 from ludus.registry.shared import registry
 
 __all__ = [
@@ -159,13 +159,12 @@ def _is_taken(name: str) -> bool:
     return '"editable": true' not in told
 
 
-def _environment(entry_point: Any, arguments: dict[str, object]) -> Iterator[Author]:
-    while hasattr(entry_point, "func"):  # functools.partial
-        entry_point = entry_point.func
-    named = isinstance(entry_point, str)
-    module = entry_point.partition(":")[0] if named else str(getattr(entry_point, "__module__", None) or "")
+def _environment(entry_point: object, arguments: dict[str, object]) -> Iterator[Author]:
+    code = without_arguments(entry_point)
+    named = isinstance(code, str)
+    module = code.partition(":")[0] if named else str(getattr(code, "__module__", None) or "")
     if _top(module) != MODULE:
-        yield _located(_top(module), None if named else entry_point)
+        yield _located(_top(module), None if named else code)
     elif not named or module.startswith("ludus.envs."):  # as `is_adapter` has it
         yield BUILT_IN
     else:  # code of ours that runs what its arguments name

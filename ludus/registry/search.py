@@ -1,7 +1,7 @@
 """Search: the environments that answer a question."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar, get_args
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar, get_args
 
 from ludus.core import EnvId, EnvSpec
 from ludus.core.spec import Isolation
@@ -10,7 +10,7 @@ from ludus.errors import InvalidArgument, InvalidType, did_you_mean, listing, sh
 __all__ = ["by_id", "search"]
 
 T = TypeVar("T")
-ISOLATION_LEVELS: tuple[str, ...] = get_args(Isolation)
+ISOLATION_LEVELS: tuple[Isolation, ...] = get_args(Isolation)
 
 
 def by_id(spec: EnvSpec) -> tuple[str, str, int]:
@@ -44,7 +44,8 @@ def search(
     _check_known("isolation", isolation, ISOLATION_LEVELS)
     text = _text(query)
     have = None if extras is None else set(_words("extras", extras))
-    within = ISOLATION_LEVELS if isolation is None else ISOLATION_LEVELS[: ISOLATION_LEVELS.index(isolation) + 1]
+    levels: tuple[str, ...] = ISOLATION_LEVELS
+    within = levels if isolation is None else levels[: levels.index(isolation) + 1]
     return [
         spec
         for spec in found
@@ -68,10 +69,11 @@ def _text(query: object) -> str:
     return (query or "").casefold()
 
 
-def _words(what: str, words: Any) -> Sequence[str]:
-    if isinstance(words, str) or not all(isinstance(one, str) for one in words):
+def _words(what: str, words: Collection[object]) -> Sequence[str]:
+    texts = [one for one in words if isinstance(one, str)]
+    if isinstance(words, str) or len(texts) != len(words):
         raise InvalidType(f"{what}: expected a sequence of text, got {shorten(words)}")
-    return words
+    return texts
 
 
 def _check_known(what: str, word: object, known: Iterable[str]) -> None:

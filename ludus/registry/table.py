@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import currentframe
 from threading import RLock
-from typing import Any, ClassVar, Unpack
+from typing import ClassVar, TypeGuard, Unpack
 
 from ludus.core import EnvId, EnvSpec
 from ludus.errors import DuplicateId, listing
@@ -97,8 +97,7 @@ class Registry(Mapping[str, EnvSpec]):
 
     def spec_here(self, id: str) -> EnvSpec:
         """The same for those who have decided already that code may run in this process to find out."""
-        text: Any = id
-        spec = read_target(text, self.find) if isinstance(text, str) and ":" in text else self.find(EnvId.parse(text))
+        spec = read_target(id, self.find) if _names_code(id) else self.find(EnvId.parse(id))
         with self._open() as index:
             successor = index.successor(spec)
         use = f"; use {successor!r}" if successor else ""
@@ -202,6 +201,10 @@ def _refuse_rivals(spec: EnvSpec, index: Index) -> None:
             f"{spec.id}: expected an id that only {owner(spec)} has, got one of {listing(who)}; "
             "choose another, or register it in a namespace of your own"
         )
+
+
+def _names_code(id: object) -> TypeGuard[str]:
+    return isinstance(id, str) and ":" in id
 
 
 def _warn(message: str, category: type[Warning]) -> None:

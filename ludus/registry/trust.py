@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ludus.core import EnvSpec
 from ludus.core.spec import Isolation
@@ -166,10 +166,11 @@ def _is_package(name: str) -> bool:
     return True
 
 
-def _isolation_level(word: Any, what: str) -> Isolation:
-    if word not in ISOLATION_LEVELS:
-        raise InvalidArgument(f"{what}: expected one of {listing(ISOLATION_LEVELS)}, got {shorten(word)}")
-    return word
+def _isolation_level(word: object, what: str) -> Isolation:
+    for level in ISOLATION_LEVELS:
+        if word == level:
+            return level
+    raise InvalidArgument(f"{what}: expected one of {listing(ISOLATION_LEVELS)}, got {shorten(word)}")
 
 
 @lru_cache(maxsize=8)

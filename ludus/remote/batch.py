@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, Never, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, EnvSpec, EpisodePlan, Info, Step
+from ludus.core.env import ActT, ObsT_co
 from ludus.core.info import lane_info
+from ludus.core.options import Options
+from ludus.core.snapshot import Memo
 from ludus.errors import ContractViolation, EnvError, InvalidAction, LudusError, SessionLost, shorten
 from ludus.remote.codec import ARRAYS, BatchCodec, travelling
 from ludus.remote.columns import Columns, ColumnsState
@@ -16,17 +19,28 @@ from ludus.remote.lane_group import LaneGroup
 from ludus.remote.link import LinkEnded
 from ludus.remote.snapshots import SnapshotHandle
 from ludus.seeding import Seed, derived_stream, lane_seeds, np_random
-from ludus.spaces.kinds import is_dict, is_list, is_list_or_tuple
+from ludus.spaces import Space
+from ludus.spaces.kinds import is_array, is_dict, is_list, is_list_or_tuple
 from ludus.vector.actions import check_choices
 from ludus.vector.lanes import LaneVectorEnv
-from ludus.wire.messages import CallRequest, GetRequest, RenderRequest, SetRequest, StateRequest
+from ludus.wire.messages import CallRequest, GetRequest, HostRequest, RenderRequest, SetRequest, StateRequest
 
 __all__ = ["ProxyVectorEnv"]
 
 Mask = npt.NDArray[np.bool_]
+ShareT = TypeVar("ShareT", bound=LaneGroup)
+NamedStreams = dict[str, tuple[np.random.Generator, ...]]
+"""By its name, the stream of each lane."""
+ProxyBatchState = tuple[
+    list[SnapshotHandle],
+    list[object],
+    tuple[ColumnsState, Mask, NamedStreams | None],
+    tuple[Space[object], Space[object]],
+]
+"""What a snapshot holds: of each share its handle and its last observations, then what this side knows of the lanes."""
 
 
-class ProxyVectorEnv(LaneVectorEnv):
+class ProxyVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
     """Lanes at the other end of links, each with its share of them. Histories are those of one process.
 
     The other side of a link that ends cuts the episodes of its lanes; they begin anew where autoreset, or `reset`,
@@ -34,11 +48,12 @@ class ProxyVectorEnv(LaneVectorEnv):
     """
 
     executor = "remote"
+    _lane_streams: NamedStreams | None = None
 
     def __init__(
         self,
-        shares: Sequence[LaneGroup],
-        codec: BatchCodec,
+        shares: Sequence[LaneGroup[ObsT_co, ActT]],
+        codec: BatchCodec[ObsT_co, ActT],
         *,
         episodes: EpisodePlan | None = None,
         spec: EnvSpec | None = None,
@@ -54,8 +69,8 @@ class ProxyVectorEnv(LaneVectorEnv):
     # --- the episodes ---
 
     def reset(
-        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, Info]:
+        self, *, seed: Seed | Sequence[Seed | None] | None = None, options: Options | None = None
+    ) -> tuple[ObsT_co, Info]:
         """Reset every lane, or those of `options["reset_mask"]`; lane `i` is seeded with `seed + i`."""
         self._check_open("reset")
         mask, rest = self.reset_mask(options)
@@ -67,7 +82,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         self._check_each_begun(self._begun | mask)
         columns.seeded(mask, seeds)
         if seed is not None:
-            self._streams = None
+            self._lane_streams = None
         try:
             self._reset(concerned, mask, seeds, rest)
         except SessionLost:  # it is gone, and this is how one hears of it
@@ -79,7 +94,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         return self._joined(), self._infos(concerned)
 
     def _reset(
-        self, shares: Sequence[LaneGroup], mask: Mask, seeds: list[int | None], options: dict[str, Any] | None
+        self, shares: Sequence[LaneGroup[ObsT_co, ActT]], mask: Mask, seeds: list[int | None], options: Options | None
     ) -> None:
         self._round(
             shares,
@@ -87,14 +102,14 @@ class ProxyVectorEnv(LaneVectorEnv):
             lambda share: share.collect_reset(),
         )
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT_co]:
         """Advance every lane; ended lanes are reset as the autoreset mode says."""
         self._check_open("step")
         self._check_begun("step")
         self._check_under_way("step", np.flatnonzero(self._columns.ended))
         return self._stepped(self._written(action), None)
 
-    def step_masked(self, action: Any, mask: Mask) -> Step[Any]:
+    def step_masked(self, action: ActT, mask: Mask) -> Step[ObsT_co]:
         """Advance the lanes of `mask`; the others stay exactly as they are."""
         self._check_open("step_masked")
         self._check_begun("step_masked")
@@ -123,7 +138,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         self._check_choices(found, self.action_space)
         return [share.write(found[share.lanes]) for share in self._shares]
 
-    def _stacked(self, lanes: list[Any]) -> object:
+    def _stacked(self, lanes: list[object]) -> object:
         """The actions of some lanes as a batch of them."""
         single = self.single_action_space
         try:
@@ -131,7 +146,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         except (TypeError, ValueError, KeyError) as error:
             raise InvalidAction(f"action: expected {single!r} for each lane, got {shorten(lanes)}: {error}") from error
 
-    def _stepped(self, data: list[object], mask: Mask | None) -> Step[Any]:
+    def _stepped(self, data: list[object], mask: Mask | None) -> Step[ObsT_co]:
         columns, moved = self._columns, [one for one in self._shares if mask is None or mask[one.lanes].any()]
         actions = {id(share): one for share, one in zip(self._shares, data, strict=True)}
         self._round(
@@ -150,7 +165,7 @@ class ProxyVectorEnv(LaneVectorEnv):
             columns.ended = np.where(mask, done, columns.ended)
         return Step(observations, rewards, terminated, truncated, self._infos(moved))
 
-    def autoreset(self, mask: Mask) -> tuple[Any, Info]:
+    def autoreset(self, mask: Mask) -> tuple[ObsT_co, Info]:
         """Begin the next episode in these lanes, as autoreset begins it."""
         self._check_open("autoreset")
         self._check_begun("autoreset")
@@ -160,7 +175,10 @@ class ProxyVectorEnv(LaneVectorEnv):
         return self._joined(), self._infos(concerned)
 
     def _round(
-        self, shares: Sequence[LaneGroup], post: Callable[[LaneGroup], None], collect: Callable[[LaneGroup], None]
+        self,
+        shares: Sequence[LaneGroup[ObsT_co, ActT]],
+        post: Callable[[LaneGroup[ObsT_co, ActT]], None],
+        collect: Callable[[LaneGroup[ObsT_co, ActT]], None],
     ) -> None:
         """Post to every share, then collect from each, whatever happens in others: no reply is left waiting."""
         failures: list[LudusError] = []
@@ -176,18 +194,19 @@ class ProxyVectorEnv(LaneVectorEnv):
         if failures:
             raise failures[0]
 
-    def _joined(self) -> Any:
+    def _joined(self) -> ObsT_co:
         """The observations of all lanes, new to the caller."""
         parts = [share.observations() for share in self._shares]
         if len(parts) == 1:
             return parts[0]
-        if all(type(part) is np.ndarray for part in parts):
-            return np.concatenate(parts)
+        arrays = [part for part in parts if is_array(part)]
+        if len(arrays) == len(parts):
+            return cast("ObsT_co", np.concatenate(arrays))  # lanes of arrays are arrays, together
         single = self.single_observation_space
         lanes = [lane for share, part in zip(self._shares, parts, strict=True) for lane in share.space.iterate(part)]
         return single.concatenate(lanes, single.empty(len(lanes)))
 
-    def _flags(self, moved: Sequence[LaneGroup]) -> tuple[npt.NDArray[np.float64], Mask, Mask]:
+    def _flags(self, moved: Sequence[LaneGroup[ObsT_co, ActT]]) -> tuple[npt.NDArray[np.float64], Mask, Mask]:
         if len(self._shares) == 1:
             return moved[0].rewards, moved[0].terminated, moved[0].truncated
         rewards = np.zeros(self.num_envs)
@@ -197,7 +216,7 @@ class ProxyVectorEnv(LaneVectorEnv):
             terminated[share.lanes], truncated[share.lanes] = share.terminated, share.truncated
         return rewards, terminated, truncated
 
-    def _infos(self, shares: Sequence[LaneGroup]) -> Info:
+    def _infos(self, shares: Sequence[LaneGroup[ObsT_co, ActT]]) -> Info:
         """What the lanes say, joined as one process would join it."""
         if len(self._shares) == 1:
             return shares[0].infos
@@ -243,16 +262,15 @@ class ProxyVectorEnv(LaneVectorEnv):
         found: list[object] = []
         for share in self._shares:
             state = share.value(StateRequest(private), "state")
-            lanes = state.get("lanes", []) if is_dict(state) else None
-            if not is_list(lanes):
+            if not is_dict(state) or not is_list(lanes := state.get("lanes", [])):
                 raise ContractViolation(f"{share.link.name}.state: expected one for each lane, got {shorten(state)}")
             if len(self._shares) == 1:
                 return state
             found += lanes
         return {"lanes": found}
 
-    def _each_lane(self, request: object, name: str) -> tuple[Any, ...]:
-        found: list[Any] = []
+    def _each_lane(self, request: HostRequest, name: str) -> tuple[object, ...]:
+        found: list[object] = []
         for share in self._shares:
             values = share.value(request, name)
             if not is_list_or_tuple(values) or len(values) != share.count:
@@ -263,7 +281,7 @@ class ProxyVectorEnv(LaneVectorEnv):
     # --- randomness: streams live with the lanes ---
 
     @property
-    def np_random(self) -> Any:
+    def np_random(self) -> Never:
         """Refused: the generators are on the other side."""
         raise EnvError(
             "np_random: expected np_random_seed or stream(name), got the generators, which live with the lanes, in "
@@ -274,31 +292,32 @@ class ProxyVectorEnv(LaneVectorEnv):
     def np_random(self, value: object) -> None:
         raise EnvError(f"np_random: expected reset(seed=…), got {shorten(value)}, which cannot travel")
 
-    def stream(self, name: str) -> Any:
+    def stream(self, name: str) -> tuple[np.random.Generator, ...]:
         """The stream `name` of each lane, derived from its seed; it is this side's."""
-        if self._streams is None:
-            self._streams = {}
-        if name not in self._streams:
+        if self._lane_streams is None:
+            self._lane_streams = {}
+        if name not in self._lane_streams:
             seeds: tuple[int, ...] = self.np_random_seed
-            streams: Any = tuple(derived_stream(np_random(None if one == -1 else one)[0], name) for one in seeds)
-            self._streams[name] = streams
-        return self._streams[name]
+            self._lane_streams[name] = tuple(
+                derived_stream(np_random(None if one == -1 else one)[0], name) for one in seeds
+            )
+        return self._lane_streams[name]
 
     # --- snapshots ---
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: Memo) -> "ProxyBatchState":
         del memo
         for space in (self.observation_space, self.action_space):
             space.ensure_seeded()
         handles, last = [SnapshotHandle(share.link) for share in self._shares], [share.last for share in self._shares]
-        return handles, last, deepcopy((self._columns.state(), self._begun, self._streams)), self._space_state()
+        return handles, last, deepcopy((self._columns.state(), self._begun, self._lane_streams)), self._space_state()
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: "ProxyBatchState", memo: Memo) -> None:
         del memo
         handles, last, mine, spaces = state
         for handle, share in zip(handles, self._shares, strict=True):
             handle.restore(share.link)
-        columns, self._begun, self._streams = deepcopy(mine)
+        columns, self._begun, self._lane_streams = deepcopy(mine)
         self._columns.take_state(columns)
         for share, data in zip(self._shares, last, strict=True):
             share.last = data
@@ -322,7 +341,7 @@ class ProxyVectorEnv(LaneVectorEnv):
         self._columns.take_state(columns)
 
 
-def _succeeds(do: Callable[[LaneGroup], None], share: LaneGroup, failures: list[LudusError]) -> bool:
+def _succeeds(do: Callable[[ShareT], None], share: ShareT, failures: list[LudusError]) -> bool:
     try:
         do(share)
     except LinkEnded as ended:

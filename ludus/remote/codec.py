@@ -5,16 +5,17 @@ Nothing that comes from the other side is trusted unseen: what it gives is held 
 
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Info, Step
-from ludus.core.env import Metadata
+from ludus.core.env import ActT, Metadata, ObsT_co
 from ludus.core.outcome import OUTCOME, code_column, read_outcome
 from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidArgument, InvalidValue, shorten
 from ludus.spaces import Box, MultiBinary, MultiDiscrete, Space, Tuple
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_array, is_dict, is_list, is_list_or_tuple, is_scalar
 from ludus.spaces.model_binding import bind_models, find_models
 from ludus.wire import SpaceCodec, decode_value, encode_value, read_space
@@ -32,7 +33,11 @@ MAX_MODE_CHARS = 100
 MAX_NAME_CHARS = 80
 
 
-def travelling(value: object, name: str) -> Any:
+@overload
+def travelling(value: dict[str, object], name: str) -> dict[str, object]: ...
+@overload
+def travelling(value: object, name: str) -> object: ...
+def travelling(value: object, name: str) -> object:
     """A value as data; InvalidArgument names what cannot travel."""
     try:
         return encode_value(value, name)
@@ -48,7 +53,7 @@ class CodecOptions(TypedDict, total=False):
     reserved: str
 
 
-class EnvCodec:
+class EnvCodec(Generic[ObsT_co, ActT]):
     """Spaces, metadata and render mode of one environment elsewhere, its requests written and its replies read.
 
     `made` is a `MakeReply` or a `WelcomeReply`. `known` are custom space classes that may be built in this process,
@@ -72,7 +77,8 @@ class EnvCodec:
         self._begin()
 
     def _begin(self) -> None:
-        self.observation_space, self.action_space = self.single_observation_space, self.single_action_space
+        self.observation_space: Space[ObsT_co] = self.single_observation_space
+        self.action_space: Space[ActT] = self.single_action_space
         self._read = SpaceCodec(self.observation_space, "observation").read
         self._write = SpaceCodec(self.action_space, "action").write
 
@@ -116,14 +122,14 @@ class EnvCodec:
         except CodecError as error:
             raise InvalidAction(f"{error}; expected {self.action_space!r}") from error
 
-    def read_observation(self, data: object) -> Any:
+    def read_observation(self, data: object) -> ObsT_co:
         """An observation, which is in its space."""
         try:
             return self._read(data)
         except (CodecError, InvalidValue) as error:
             raise ContractViolation(f"{self.name}: {error}") from error
 
-    def read_step(self, reply: StepReply) -> Step[Any]:
+    def read_step(self, reply: StepReply) -> Step[ObsT_co]:
         """What a step gave."""
         reward = reply.reward
         if type(reward) is dict or not isfinite(reward):  # type: ignore[arg-type]
@@ -131,7 +137,7 @@ class EnvCodec:
         info = self.read_info(reply.info) if reply.info else {}
         return Step(self.read_observation(reply.observation), reward, reply.terminated, reply.truncated, info)
 
-    def read_reset(self, reply: ResetReply) -> tuple[Any, Info]:
+    def read_reset(self, reply: ResetReply) -> tuple[ObsT_co, Info]:
         """What a reset gave."""
         return self.read_observation(reply.observation), self.read_info(reply.info)
 
@@ -166,7 +172,7 @@ class EnvCodec:
 
     # --- the rest ---
 
-    def read_value(self, reply: ValueReply, what: str) -> Any:
+    def read_value(self, reply: ValueReply, what: str) -> object:
         """An attribute, or what a method returned."""
         return self.held(lambda one: decode_value(one, what), reply.value)
 
@@ -189,7 +195,7 @@ def _is_picture(value: object) -> bool:
     return isinstance(value, PICTURES)
 
 
-class BatchCodec(EnvCodec):
+class BatchCodec(EnvCodec[ObsT_co, ActT]):
     """The same for `num_envs` lanes, whose values travel together."""
 
     def __init__(
@@ -215,7 +221,7 @@ class BatchCodec(EnvCodec):
         array = isinstance(self.action_space, ARRAYS)
         return super().write_action(self.as_array(action) if array else self._lanes(action))
 
-    def as_array(self, action: object) -> npt.NDArray[Any]:
+    def as_array(self, action: object) -> Array:
         """The actions of all lanes as one array in the dtype of the space."""
         space = self.action_space
         if type(action) is np.ndarray and action.dtype == space.dtype and action.shape[:1] == (self.num_envs,):
@@ -239,7 +245,7 @@ class BatchCodec(EnvCodec):
             raise InvalidArgument(f"action: expected one for each of {self.num_envs} lanes, got {len(action)}")
         return tuple(action)
 
-    def read_step_columns(self, reply: BatchStepReply) -> tuple[Any, npt.NDArray[np.float64], Mask, Mask, Info]:
+    def read_step_columns(self, reply: BatchStepReply) -> tuple[ObsT_co, npt.NDArray[np.float64], Mask, Mask, Info]:
         """Observations, rewards, flags and infos of a step of all lanes."""
         rewards = self._column(reply.rewards, "<f8", "rewards")
         if not np.isfinite(rewards).all():
@@ -252,7 +258,7 @@ class BatchCodec(EnvCodec):
             self.read_infos(reply.infos) if reply.infos else {},
         )
 
-    def read_batch(self, reply: BatchReply) -> tuple[Any, Info]:
+    def read_batch(self, reply: BatchReply) -> tuple[ObsT_co, Info]:
         """What a reset of a batch gave."""
         return self.read_observation(reply.observations), self.read_infos(reply.infos)
 
@@ -275,7 +281,7 @@ class BatchCodec(EnvCodec):
             )
         code_column(codes, f"{self.name} info['outcome']")
 
-    def _column(self, data: bytes, dtype: str, name: str) -> npt.NDArray[Any]:
+    def _column(self, data: bytes, dtype: str, name: str) -> Array:
         found = np.dtype(dtype)
         if len(data) != self.num_envs * found.itemsize:
             raise ContractViolation(f"{self.name} {name}: expected {self.num_envs} of them, got {len(data)} bytes")

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludus.core import EnvSpec, Info, Outcome, Step
-from ludus.core.env import AnyEnv
+from ludus.core.env import ActT, Env, ObsT_co
+from ludus.core.options import Options
+from ludus.core.snapshot import Memo
 from ludus.errors import ContractViolation, EnvError, SessionLost, shorten
 from ludus.remote.codec import EnvCodec, travelling
 from ludus.remote.link import Link, LinkEnded
@@ -20,6 +22,7 @@ from ludus.wire.messages import (
     CallRequest,
     GetRequest,
     HasRequest,
+    HostRequest,
     RenderRequest,
     ResetReply,
     ResetRequest,
@@ -42,13 +45,13 @@ def next_seed(seed: int, restarts: int) -> int:
     return int(derived_stream(np_random(seed)[0], f"sandbox {restarts}").integers(1 << 63))
 
 
-class ProxyEnv(AnyEnv):
+class ProxyEnv(Env[ObsT_co, ActT]):
     """An environment at the other end of a link: the same API, spaces, seeds, histories and errors as beside you.
 
     Where the other side is gone, `reset` begins anew; without a seed, by what follows from the last one that was given.
     """
 
-    def __init__(self, link: Link, codec: EnvCodec, spec: EnvSpec | None = None) -> None:
+    def __init__(self, link: Link, codec: EnvCodec[ObsT_co, ActT], spec: EnvSpec | None = None) -> None:
         self._link, self._codec, self.spec = link, codec, spec
         self.observation_space, self.action_space = codec.observation_space, codec.action_space
         self.metadata, self.render_mode = codec.metadata, codec.render_mode
@@ -59,7 +62,7 @@ class ProxyEnv(AnyEnv):
 
     # --- the episode ---
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT_co, Info]:
         """Start an episode, of a new environment where the last one is gone."""
         asked = None if seed is None else as_seed(seed)
         given = travelling(options, "options")
@@ -86,7 +89,7 @@ class ProxyEnv(AnyEnv):
         self._restarts += 1
         return next_seed(self._seed, self._restarts)
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT_co]:
         """Advance the episode, by one message each way."""
         request = StepRequest(self._write_action(action))
         try:
@@ -97,7 +100,7 @@ class ProxyEnv(AnyEnv):
         self._last = reply.observation
         return step
 
-    def _cut(self, ended: LinkEnded) -> Step[Any]:
+    def _cut(self, ended: LinkEnded) -> Step[ObsT_co]:
         """The episode ends here, with the last observation that there was."""
         if not self._begun:
             raise ended.error(f"{self._codec.name}.step")
@@ -113,11 +116,11 @@ class ProxyEnv(AnyEnv):
         """Close the environment, and end the other side; harmless twice."""
         self._link.close()
 
-    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+    def state_data(self, *, private: bool = False) -> Info:
         """What the environment shows of its episode."""
         return self._codec.read_state(self._value(StateRequest(private), "state"))
 
-    def _value(self, request: object, what: str) -> ValueReply:
+    def _value(self, request: HostRequest, what: str) -> ValueReply:
         try:
             return self._ask(request, ValueReply)
         except LinkEnded as ended:
@@ -172,7 +175,7 @@ class ProxyEnv(AnyEnv):
         reply = self._value(GetRequest(name), name)
         return partial(self._call, name) if reply.value == METHOD else self._codec.read_value(reply, name)
 
-    def _call(self, name: str, /, *args: object, **kwargs: object) -> Any:
+    def _call(self, name: str, /, *args: object, **kwargs: object) -> object:
         """What a method of the environment on the other side returns; arguments and result are data."""
         given = [travelling(one, f"{name} argument {place}") for place, one in enumerate(args)]
         named = {key: travelling(one, f"{name} argument {key}") for key, one in kwargs.items()}
@@ -184,7 +187,7 @@ class ProxyEnv(AnyEnv):
 
     # --- snapshots: the state stays there, this side holds its number ---
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: Memo) -> "ProxyState":
         del memo
         for space in (self.observation_space, self.action_space):
             space.ensure_seeded()
@@ -192,7 +195,7 @@ class ProxyEnv(AnyEnv):
         handle = SnapshotHandle(self._link)
         return ProxyState(handle, self._last, self._seed, self._begun, deepcopy(self._streams), spaces)
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: "ProxyState", memo: Memo) -> None:
         del memo
         state.handle.restore(self._link)
         self._last, self._seed, self._begun = state.last, state.seed, state.begun
@@ -209,7 +212,7 @@ class ProxyState(NamedTuple):
     seed: int | None
     begun: bool
     streams: dict[str, np.random.Generator] | None
-    spaces: tuple[Space[Any], Space[Any]]
+    spaces: tuple[Space[object], Space[object]]
 
 
 def _public(told: dict[str, object]) -> dict[str, object]:

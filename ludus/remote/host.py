@@ -4,7 +4,7 @@ A sandboxed process and a server's session have one each. Protocols that speak J
 those that speak the wire call `answer` with a message. What the environment gives is held to its spaces here, once.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from math import isfinite
 from typing import Any, TypeVar, cast
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ludus.core import Info, VectorEnv
 from ludus.core.env import AnyEnv
-from ludus.core.options import TrackedOptions
+from ludus.core.options import Options, TrackedOptions
 from ludus.core.outcome import OUTCOME
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import (
@@ -31,9 +31,19 @@ from ludus.errors import (
     listing,
     shorten,
 )
-from ludus.remote.host_step import Export, Exported, HostStep, Kept, Transferred
+from ludus.remote.host_step import Export, Exported, HostStep, Kept, LaneAttributes, Transferred
 from ludus.remote.plans import EpisodePlans
-from ludus.remote.values import action_reader, flag, read_options, value_reply, with_outcome, write_info, write_number
+from ludus.remote.values import (
+    action_reader,
+    flag,
+    read_episode_id,
+    read_options,
+    value_reply,
+    with_outcome,
+    write_info,
+    write_number,
+)
+from ludus.seeding import Seed
 from ludus.spaces import Space
 from ludus.spaces.kinds import class_of, is_dict, is_tuple
 from ludus.wire import SpaceCodec, decode_value
@@ -68,7 +78,7 @@ __all__ = ["EnvHost", "HostStep"]
 
 T = TypeVar("T")
 RequestT = TypeVar("RequestT")
-MAX_ID_CHARS = 255
+Answers = dict[type, Callable[[Any], HostReply]]  # by class of request
 CUT = "sandbox"
 """The key of `info` that tells that a process ended, and with it the episode."""
 OWN_EPISODES = "own_episodes"
@@ -78,7 +88,8 @@ REASONS = {
     "cancelled": "its process was killed, since the step was cancelled",
 }
 NO_EPISODE = "step: expected reset() first, got no episode under way"
-new_tuple = cast(Any, tuple).__new__  # a named tuple's own constructor takes three times as long
+new_step = tuple[object, ...].__new__
+"""A named tuple's own constructor takes three times as long."""
 
 
 class EnvHost:
@@ -99,14 +110,15 @@ class EnvHost:
     ) -> None:
         self.env, self.plans = env, plans
         self._batch: AnyVectorEnv | None = env if isinstance(env, VectorEnv) else None
+        self._attributes = cast("LaneAttributes | None", self._batch)
         self.batched = self._batch is not None
         self._ordered = ordered
         self._own_episodes = bool(env.metadata.get(OWN_EPISODES))
         if hasattr(env, "copy"):  # what it gives is written down at once, so that it need not be the caller's own
             env.copy = False  # type: ignore[attr-defined]
         batch = self._batch
-        self.space: Space[Any] = env.observation_space if batch is None else batch.single_observation_space
-        self.action_space: Space[Any] = env.action_space if batch is None else batch.single_action_space
+        self.space: Space[object] = env.observation_space if batch is None else batch.single_observation_space
+        self.action_space: Space[object] = env.action_space if batch is None else batch.single_action_space
         self.episode_id: str | None = None
         self.step_count, self.done, self.last = 0, True, HostStep(None, None, False, False, {})
         """`last` is what the latest reset or step gave; of a batch nothing."""
@@ -124,11 +136,11 @@ class EnvHost:
         self._read_action = action_reader(env, checked=checked)
         if (checked or self.action_space.typed) and hasattr(env, "checks_actions"):  # typed ones always are, as read
             env.checks_actions = False  # type: ignore[attr-defined]
-        self.answers: dict[type, Callable[[Any], HostReply]] = self._answers()
+        self.answers = self._answers()
 
     # --- the episode, by values ---
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None, episode_id: Any = None) -> HostStep:
+    def reset(self, *, seed: object = None, options: Options | None = None, episode_id: object = None) -> HostStep:
         """Begin an episode; seed and options reach the environment, or are refused by it."""
         outcome = self._begin(seed, options, episode_id)
         try:
@@ -142,17 +154,14 @@ class EnvHost:
         outcome = self._advance(action)
         return outcome if self._trusted else self._held(outcome)
 
-    def _begin(self, seed: Any, options: dict[str, Any] | None, episode_id: Any = None) -> HostStep:
-        if episode_id is not None and (not isinstance(episode_id, str) or not 0 < len(episode_id) <= MAX_ID_CHARS):
-            raise InvalidArgument(
-                f"episode_id: expected text of 1 to {MAX_ID_CHARS} characters, got {shorten(episode_id)}"
-            )
-        if self._own_episodes and episode_id is not None:
-            options = {**(options or {}), "episode_id": episode_id}
+    def _begin(self, seed: object, options: Options | None, episode_id: object = None) -> HostStep:
+        name = read_episode_id(episode_id)
+        if self._own_episodes and name is not None:
+            options = {**(options or {}), "episode_id": name}
         given = TrackedOptions(options) if options else options
         if isinstance(given, TrackedOptions):
             given.lend()
-        result: object = self.env.reset(seed=seed, options=given)
+        result: object = self.env.reset(seed=cast("Seed | None", seed), options=given)  # it refuses what is none
         if not is_tuple(result) or len(result) != 2:
             raise ContractViolation(f"reset: expected an observation and an info, got {shorten(result)}")
         dropped = given.dropped() if isinstance(given, TrackedOptions) else []
@@ -161,7 +170,7 @@ class EnvHost:
                 f"options: expected those that the environment reads, got {listing(map(repr, dropped))}, which it did "
                 "not look at; leave it out, or have its reset refuse what it does not know"
             )
-        self.episode_id, self.step_count, self.done = episode_id or str(uuid4()), 0, False
+        self.episode_id, self.step_count, self.done = name or str(uuid4()), 0, False
         self._interrupted = ""
         outcome = HostStep(result[0], None, False, False, cast(Info, result[1]))
         if not self.batched:
@@ -175,7 +184,7 @@ class EnvHost:
         if not is_tuple(result) or len(result) != 5:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         self.step_count += 1
-        outcome = new_tuple(HostStep, result)
+        outcome = new_step(HostStep, result)
         if not self.batched:
             self.last = outcome
             self.done = bool(result[2] or result[3])
@@ -248,8 +257,8 @@ class EnvHost:
             raise InvalidArgument(f"{kind}: expected another request, got a {type(request).__name__}")
         return answer(request)
 
-    def _answers(self) -> dict[type, Callable[[Any], HostReply]]:
-        own: dict[type, Callable[[Any], HostReply]] = (
+    def _answers(self) -> Answers:
+        own: Answers = (
             {
                 BatchStepRequest: self._step_batch,
                 BatchResetRequest: self._reset_batch,
@@ -269,7 +278,7 @@ class EnvHost:
             RestoreRequest: self._restore,
         }
 
-    def _action(self, data: Any) -> Any:
+    def _action(self, data: object) -> object:
         try:
             return self._read_action(data)
         except (CodecError, InvalidValue) as error:
@@ -288,7 +297,7 @@ class EnvHost:
             raise ContractViolation(f"step: expected a Step of five values, got {shorten(result)}")
         observation, reward, terminated, truncated, info = result
         self.step_count += 1
-        self.last, self.done = new_tuple(HostStep, result), bool(terminated or truncated)
+        self.last, self.done = new_step(HostStep, result), bool(terminated or truncated)
         if self._interrupted:
             self._explain(self.last)
         try:
@@ -323,7 +332,7 @@ class EnvHost:
             if self.episode_id is None and self._ordered:
                 raise ResetNeeded(NO_EPISODE)
             batch = self._lanes()
-            result: tuple[Any, ...] = batch.step_masked(actions, self._mask(batch, request.mask))
+            result: tuple[object, ...] = batch.step_masked(actions, self._mask(batch, request.mask))
             self.step_count += 1
         else:
             result = self._advance(actions)
@@ -366,7 +375,7 @@ class EnvHost:
             raise InvalidArgument(f"mask: expected {count} bytes of 0 and 1, got {shorten(data)}")
         return np.frombuffer(data, np.bool_).copy()
 
-    def _infos(self, infos: object) -> dict[str, Any]:
+    def _infos(self, infos: object) -> dict[str, object]:
         try:
             return write_infos(infos, self._write_final)
         except (CodecError, InvalidValue) as error:
@@ -382,20 +391,20 @@ class EnvHost:
         return value_reply(self.state(private=request.private), "state")
 
     def _get(self, request: GetRequest) -> ValueReply:
-        env, name, batch = self.env, request.name, cast(Any, self._batch)
+        env, name, batch = self.env, request.name, self._attributes
         if batch is None:
             found: object = env.get_wrapper_attr(name)
             # A method stays here; whoever asked may call it by its name.
             return ValueReply(dict(METHOD)) if callable(found) else value_reply(found, name)
         # Lanes that are no environments of their own have seeds, too.
-        lanes: Iterable[object] = batch.np_random_seed if name == "np_random_seed" else batch.get_attr(name)
+        lanes = batch.np_random_seed if name == "np_random_seed" else batch.get_attr(name)
         return value_reply(list(lanes), name)
 
     def _has(self, request: HasRequest) -> ValueReply:
         return ValueReply(self.env.has_wrapper_attr(request.name))
 
     def _set(self, request: SetRequest) -> ValueReply:
-        value, batch = decode_value(request.value, request.name), cast(Any, self._batch)
+        value, batch = decode_value(request.value, request.name), self._attributes
         if batch is None:
             return ValueReply(self.env.set_wrapper_attr(request.name, value, force=request.force))
         batch.set_attr(request.name, value)
@@ -404,7 +413,7 @@ class EnvHost:
     def _call(self, request: CallRequest) -> ValueReply:
         args = [decode_value(one, f"{request.name} argument {place}") for place, one in enumerate(request.args)]
         kwargs = {name: decode_value(one, name) for name, one in request.kwargs.items()}
-        batch = cast(Any, self._batch)
+        batch = self._attributes
         if batch is not None:
             return value_reply(list(batch.call(request.name, *args, **kwargs)), request.name)
         found = self.env.get_wrapper_attr(request.name)

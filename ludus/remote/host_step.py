@@ -1,22 +1,23 @@
 """`HostStep`: what an environment gave its host last, and states of an episode that hosts made alike exchange."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, Protocol, SupportsFloat
 
-from ludus.core import Outcome, Snapshot
+from ludus.core import Info, Outcome, Snapshot
 from ludus.core.outcome import OUTCOME
 
-__all__ = ["Export", "Exported", "HostStep", "Kept", "Transferred"]
+__all__ = ["Export", "Exported", "HostStep", "Kept", "LaneAttributes", "Transferred"]
 
 
 class HostStep(NamedTuple):
     """What a reset (reward None) or a step gave."""
 
-    observation: Any
-    reward: Any
+    observation: object
+    reward: SupportsFloat | None
+    """A number; of a batch, an array of them."""
     terminated: bool
     truncated: bool
-    info: dict[str, Any]
+    info: Info
 
     @property
     def done(self) -> bool:
@@ -27,6 +28,16 @@ class HostStep(NamedTuple):
     def infrastructure(self) -> bool:
         """Whether it was cut by the failure of a process, and not by the task: a trainer leaves it out."""
         return bool(self.truncated) and self.info.get(OUTCOME) == Outcome.INFRASTRUCTURE_FAILED
+
+
+class LaneAttributes(Protocol):
+    """What batches have whose lanes have attributes; of others, asking for one is an AttributeError."""
+
+    @property
+    def np_random_seed(self) -> Iterable[object]: ...
+    def get_attr(self, name: str) -> Iterable[object]: ...
+    def set_attr(self, name: str, values: object) -> None: ...
+    def call(self, name: str, /, *args: object, **kwargs: object) -> Iterable[object]: ...
 
 
 class Exported(NamedTuple):

@@ -1,13 +1,15 @@
 """`LaneGroup`: the lanes of a batch at the other end of one link, and what they gave last."""
 
-from typing import Any
+from typing import Generic
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Info, Outcome
+from ludus.core.env import ActT, ObsT_co
 from ludus.core.info import add_outcome
 from ludus.core.lane_options import part_options
+from ludus.core.options import Options
 from ludus.errors import ResetNeeded
 from ludus.remote.codec import BatchCodec, travelling
 from ludus.remote.columns import Columns
@@ -19,6 +21,7 @@ from ludus.wire.messages import (
     BatchResetRequest,
     BatchStepReply,
     BatchStepRequest,
+    HostRequest,
     ValueReply,
 )
 
@@ -28,23 +31,23 @@ __all__ = ["LaneGroup"]
 Mask = npt.NDArray[np.bool_]
 
 
-class LaneGroup:
+class LaneGroup(Generic[ObsT_co, ActT]):
     """Lanes `begin` to `end` of a batch."""
 
-    def __init__(self, link: Link, codec: BatchCodec, begin: int) -> None:
+    def __init__(self, link: Link, codec: BatchCodec[ObsT_co, ActT], begin: int) -> None:
         self.link, self._codec, self.begin, self.count = link, codec, begin, codec.num_envs
         self.end = begin + self.count
         self.lanes, self.space, self.write = slice(begin, self.end), codec.observation_space, codec.write_action
         self.last: object = None
         """The observations as they came, of the last reply."""
-        self._fresh: Any = None
+        self._fresh: ObsT_co | None = None
         self._reviving = False
         self.rewards: npt.NDArray[np.float64] = np.zeros(self.count)
         self.terminated: Mask = np.zeros(self.count, np.bool_)
         self.truncated: Mask = np.zeros(self.count, np.bool_)
         self.infos: Info = {}
 
-    def observations(self) -> Any:
+    def observations(self) -> ObsT_co:
         """The observations of the lanes, new to the caller."""
         fresh, self._fresh = self._fresh, None
         return self._codec.read_observation(self.last) if fresh is None else fresh
@@ -59,7 +62,7 @@ class LaneGroup:
                 f"gone, got {[int(one) for one in np.flatnonzero(mask)]}"
             )
 
-    def post_reset(self, columns: Columns, mask: Mask, seeds: list[int | None], options: dict[str, Any] | None) -> None:
+    def post_reset(self, columns: Columns, mask: Mask, seeds: list[int | None], options: Options | None) -> None:
         """Have the lanes of `mask` reset, on a new other side where there is none."""
         mine, chosen, told = mask[self.lanes], seeds[self.lanes], dict[str, object]()
         if not self.link.alive:
@@ -171,7 +174,7 @@ class LaneGroup:
 
     # --- the rest ---
 
-    def value(self, request: object, name: str) -> Any:
+    def value(self, request: HostRequest, name: str) -> object:
         """A picture or an attribute of each lane."""
         try:
             return self._codec.read_value(self.link.ask(request, ValueReply), name)

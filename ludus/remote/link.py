@@ -4,6 +4,7 @@ from typing import Protocol, TypeVar
 
 from ludus.core import Info
 from ludus.errors import LudusError
+from ludus.wire.messages import HostRequest
 
 __all__ = ["Link", "LinkEnded"]
 
@@ -40,11 +41,11 @@ class Link(Protocol):
         """Whether there is another side to ask."""
         ...
 
-    def ask(self, request: object, kind: type[ReplyT]) -> ReplyT:
+    def ask(self, request: HostRequest, kind: type[ReplyT]) -> ReplyT:
         """The reply to a request, within the time that its kind has."""
         ...
 
-    def post(self, request: object) -> None:
+    def post(self, request: HostRequest) -> None:
         """Send a request whose reply is collected later: other links are asked meanwhile."""
         ...
 

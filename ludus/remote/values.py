@@ -1,7 +1,6 @@
 """Values on their way through a host: actions and options that come in, rewards, flags and infos that go out."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -10,11 +9,24 @@ from ludus.core.env import AnyEnv
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.errors import CodecError, ContractViolation, InvalidArgument, shorten
 from ludus.spaces import Discrete
-from ludus.spaces.kinds import is_array, is_dict
+from ludus.spaces.kinds import is_array, is_dict, is_scalar
 from ludus.wire import SpaceCodec, decode_value, encode_value
 from ludus.wire.messages import ValueReply
 
-__all__ = ["action_reader", "flag", "read_options", "value_reply", "with_outcome", "write_info", "write_number"]
+__all__ = [
+    "action_reader",
+    "flag",
+    "read_episode_id",
+    "read_options",
+    "value_reply",
+    "with_outcome",
+    "write_info",
+    "write_number",
+]
+
+MAX_ID_CHARS = 255
+REAL_KINDS = "iufm"
+"""Of dtypes of rewards: integers, with or without sign, floats, and spans of time."""
 
 
 def read_options(data: object) -> Info | None:
@@ -25,6 +37,13 @@ def read_options(data: object) -> Info | None:
     return options
 
 
+def read_episode_id(given: object) -> str | None:
+    """The name for an episode, if there is one; InvalidArgument where it is none."""
+    if given is None or (isinstance(given, str) and 0 < len(given) <= MAX_ID_CHARS):
+        return given
+    raise InvalidArgument(f"episode_id: expected text of 1 to {MAX_ID_CHARS} characters, got {shorten(given)}")
+
+
 def value_reply(value: object, what: str) -> ValueReply:
     """A value as a reply; ContractViolation where it is no data."""
     try:
@@ -33,7 +52,7 @@ def value_reply(value: object, what: str) -> ValueReply:
         raise ContractViolation(str(error)) from error
 
 
-def write_info(info: object) -> dict[str, Any]:
+def write_info(info: object) -> dict[str, object]:
     """An info as data; ContractViolation names what is none."""
     if not is_dict(info):
         raise ContractViolation(f"info: expected a dictionary, got {shorten(info)}")
@@ -50,13 +69,12 @@ def with_outcome(info: Info) -> Info:
     return rest if told is None else {**rest, OUTCOME: told}
 
 
-def write_number(reward: object) -> int | float | dict[str, Any]:
+def write_number(reward: object) -> int | float | dict[str, object]:
     """A reward that is a NumPy scalar, or any other that is as good as one, as data; it is finite."""
-    found: Any = reward[()] if is_array(reward) and reward.shape == () else reward
-    number: Any = found
-    if type(found) is float or type(found) is int or isinstance(found, np.integer | np.floating):
-        if np.isfinite(number):
-            return encode_value(number, "reward")
+    found: object = reward[()] if is_array(reward) and reward.shape == () else reward
+    if type(found) is float or type(found) is int or (is_scalar(found) and found.dtype.kind in REAL_KINDS):
+        if np.isfinite(found):
+            return encode_value(found, "reward")
         raise ContractViolation(f"step reward: expected a finite number, got {shorten(reward)}")
     raise ContractViolation(f"step reward: expected a number, got {shorten(reward)}")
 
@@ -70,7 +88,7 @@ def flag(value: object, name: str) -> bool:
     raise ContractViolation(f"step {name}: expected a bool, got {shorten(value)}")
 
 
-def action_reader(env: AnyEnv, *, checked: bool) -> Callable[[Any], Any]:
+def action_reader(env: AnyEnv, *, checked: bool) -> Callable[[object], object]:
     """What reads actions: of a choice out of a few, which is most of them, in one comparison."""
     space, codec = env.action_space, SpaceCodec(env.action_space, "action")
     if not checked:

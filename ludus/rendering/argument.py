@@ -1,8 +1,9 @@
 """Arguments of drawing calls, checked: numbers, points, sizes and paints; each message begins with where it was."""
 
 import math
+from collections.abc import Iterable
 from operator import index
-from typing import Any, get_args
+from typing import SupportsFloat, SupportsIndex, TypeVar, get_args
 
 import numpy as np
 
@@ -24,12 +25,15 @@ __all__ = [
     "one_of",
 ]
 
+KnownT = TypeVar("KnownT")
+Real = SupportsFloat | SupportsIndex
+"""What `float` takes for a number: of Python, of NumPy, or of one's own."""
 FAR = 1e9
 """No coordinate may be further from 0: beyond, floats have no room left for parts of a pixel."""
 MAX_SIDE_PIXELS = 1 << 14
 
 
-def as_number(where: str, value: Any) -> float:
+def as_number(where: str, value: Real) -> float:
     """A finite number.
 
     >>> as_number("radius", np.float32(0.5))
@@ -45,7 +49,7 @@ def as_number(where: str, value: Any) -> float:
     return number
 
 
-def as_size(where: str, value: object) -> float:
+def as_size(where: str, value: Real) -> float:
     """A number that is not negative."""
     number = as_number(where, value)
     if number < 0.0:
@@ -53,7 +57,7 @@ def as_size(where: str, value: object) -> float:
     return number
 
 
-def as_length(where: str, value: Any) -> int:
+def as_length(where: str, value: SupportsIndex) -> int:
     """A number of pixels that a picture can have on one side."""
     try:
         length = index(value)
@@ -64,12 +68,12 @@ def as_length(where: str, value: Any) -> int:
     return length
 
 
-def as_point(where: str, x: object, y: object) -> tuple[float, float]:
+def as_point(where: str, x: Real, y: Real) -> tuple[float, float]:
     """Two coordinates."""
     return as_number(f"{where} x", x), as_number(f"{where} y", y)
 
 
-def as_pair(where: str, value: Any) -> tuple[float, float]:
+def as_pair(where: str, value: Iterable[Real]) -> tuple[float, float]:
     """Two numbers given as one argument."""
     try:
         first, second = value
@@ -94,20 +98,20 @@ def as_points(where: str, value: object, least: int) -> tuple[tuple[float, float
     return tuple((x, y) for x, y in pairs)
 
 
-def one_of(where: str, value: object, known: tuple[object, ...]) -> Any:
+def one_of(where: str, value: KnownT, known: tuple[KnownT, ...]) -> KnownT:
     """`value` if it is one of the known ones."""
     if value not in known:
         raise InvalidArgument(f"{where}: expected one of {listing(map(repr, known))}, got {shorten(value)}")
     return value
 
 
-def as_pen(where: str, color: Any, width: Any, cap: Any, join: Any) -> Paint:
+def as_pen(where: str, color: object, width: Real, cap: Cap, join: Join) -> Paint:
     """The paint of a line."""
     cap, join = one_of(f"{where} cap", cap, get_args(Cap)), one_of(f"{where} join", join, get_args(Join))
     return Paint(None, parse_color(color, f"{where} color"), as_size(f"{where} width", width), cap, join)
 
 
-def as_paint(where: str, fill: object, stroke: object, width: object) -> Paint:
+def as_paint(where: str, fill: object, stroke: object, width: Real) -> Paint:
     """The paint of a closed shape, which must show something."""
     if fill is None and stroke is None:
         raise InvalidArgument(f"{where}: expected a fill or a stroke color, got neither")

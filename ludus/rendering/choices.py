@@ -1,7 +1,7 @@
 """`Choice`: something that a person may do now: what it is called, where one clicks for it, what one has to write."""
 
 from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 __all__ = ["Choice", "Place", "choice"]
 
@@ -17,7 +17,7 @@ class Choice(TypedDict):
     """
 
     label: str
-    action: Any
+    action: object
     """As JSON has it; in its texts `{text}` is what was written, `{quoted}` the same as a literal, `{x}` and `{y}`
     where the last place was clicked."""
     places: NotRequired[list[list[float]]]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ludus.core.env import AnyEnv
+from ludus.core.env import AnyEnv, Metadata
 from ludus.errors import RenderError, ResetNeeded, listing
 from ludus.rendering.canvas import Canvas
+from ludus.rendering.frame import Frame
 
 if TYPE_CHECKING:
     from ludus.rendering.window import Window
@@ -33,7 +34,7 @@ class Drawn(AnyEnv):
     [255, 212, 59]
     """
 
-    metadata: dict[str, Any] = {"render_modes": [*RENDER_MODES], "render_fps": 30}  # noqa: RUF012
+    metadata: Metadata = {"render_modes": [*RENDER_MODES], "render_fps": 30}  # noqa: RUF012
     snapshot_shared: ClassVar[tuple[str, ...]] = ("_window",)
     _window: Window | None = None
 
@@ -59,7 +60,7 @@ class Drawn(AnyEnv):
             raise ResetNeeded("render: expected reset() first, got an environment that has not begun")
         return self._rendered(self.draw(), self.render_mode)
 
-    def _rendered(self, canvas: Canvas, mode: str) -> Any:
+    def _rendered(self, canvas: Canvas, mode: str) -> Frame | str | None:
         if mode == "rgb_array":
             return canvas.to_rgb()
         if mode == "ansi":

@@ -5,7 +5,6 @@ import struct
 import zlib
 from collections.abc import Iterable
 from io import BytesIO
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +122,7 @@ def from_png(png: bytes, where: str = "picture") -> Frame:
             raise InvalidArgument(f"{where}: expected a whole PNG file, got {shorten(png)}: {error}") from None
 
 
-def png_file(pixels: Any, level: int = 6) -> bytes:
+def png_file(pixels: NDArray[np.uint8], level: int = 6) -> bytes:
     """Bytes of shape (height, width, channels), one, three or four of them, as a PNG of three chunks, rows unfiltered.
 
     >>> png_file(np.zeros((2, 2, 1), np.uint8))[1:4]

@@ -4,7 +4,7 @@ Pillow finds the colours and compresses. Its own `save_all` is not used: it hold
 """
 
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +79,9 @@ def _header(width: int, height: int) -> bytes:
 
 def _image(frame: Frame, before: Frame | None, delay: int) -> bytes:
     """One image: the rectangle that changed, with what did not change inside it transparent."""
-    images, plugin = _pillow()
+    _require_pillow()
+    from PIL import GifImagePlugin, Image
+
     changed = None if before is None else _changed(frame, before)
     top, left, bottom, right = _box(frame, changed)
     part = frame[top:bottom, left:right].copy()
@@ -87,14 +89,14 @@ def _image(frame: Frame, before: Frame | None, delay: int) -> bytes:
     if same is not None:  # takes none of the colours: as the first pixel that changed
         part[same] = part[np.unravel_index(np.argmin(same), same.shape)]
     # Of Pillow's methods the one that is exact where there are few colours.
-    indexed = images.fromarray(part).quantize(MAX_COLORS, method=images.Quantize.MEDIANCUT, dither=images.Dither.NONE)
+    indexed = Image.fromarray(part).quantize(MAX_COLORS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     indices: Frame = np.array(indexed)
     clear = int(indices.max()) + 1
     if same is not None:
         indices[same] = clear
-    image = images.fromarray(indices)
-    image.putpalette([*indexed.getpalette()[: 3 * clear], 0, 0, 0])
-    parts: list[bytes] = plugin.getdata(
+    image = Image.fromarray(indices)
+    image.putpalette([*(indexed.getpalette() or [])[: 3 * clear], 0, 0, 0])
+    parts: list[bytes] = GifImagePlugin.getdata(
         image, (left, top), duration=10 * delay, disposal=LEAVE_IN_PLACE, transparency=clear, include_color_table=True
     )
     return b"".join(parts)
@@ -116,11 +118,10 @@ def _box(frame: Frame, changed: Pixels | None) -> tuple[int, int, int, int]:
     return int(rows[0]), int(columns[0]), int(rows[-1]) + 1, int(columns[-1]) + 1
 
 
-def _pillow() -> tuple[Any, Any]:
+def _require_pillow() -> None:
     try:
-        from PIL import GifImagePlugin, Image
+        import PIL  # noqa: F401  # pyright: ignore[reportUnusedImport]
     except ImportError as error:
         raise MissingExtra(
             'video: expected Pillow to be installed, got no such package; pip install "ludus-rl[video]"'
         ) from error
-    return Image, GifImagePlugin

@@ -1,14 +1,14 @@
 """`KeyMap`: which key does which action, from the environment's author or by guessing from the action space."""
 
 from collections.abc import Mapping, Set
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from ludus.core.env import AnyEnv
 from ludus.errors import InvalidArgument, shorten
 from ludus.spaces import Box, Discrete, Space
-from ludus.spaces.kinds import is_array, is_integer, is_mapping
+from ludus.spaces.kinds import is_array, is_integer, is_iterable, is_mapping
 
 __all__ = ["QUIT", "RESTART", "KeyMap"]
 
@@ -29,6 +29,8 @@ LETTERS = {"left": "a", "right": "d", "up": "w", "down": "s"}
 MORE = "0123456789abcdefghijklmnopstuvwxyz"
 """Keys for the actions of large spaces: not q, not r."""
 
+KeyT = TypeVar("KeyT")
+ActionT = TypeVar("ActionT")
 Chord = frozenset[str]
 
 
@@ -42,9 +44,9 @@ class KeyMap:
     ['← 0', '→ 1']
     """
 
-    def __init__(self, actions: Mapping[Any, object], names: Mapping[Any, str] | None = None) -> None:
+    def __init__(self, actions: Mapping[KeyT, object], names: Mapping[ActionT, str] | None = None) -> None:
         self._actions = {_chord(keys): action for keys, action in actions.items()}
-        self._names = dict(names or {})
+        self._names: dict[object, str] = dict((names or {}).items())
         taken = [keys for keys in self._actions if keys & (RESTART | QUIT)]
         if taken:
             raise InvalidArgument(
@@ -54,16 +56,18 @@ class KeyMap:
             raise InvalidArgument("keys_to_action: expected at least one key, got none")
 
     @classmethod
-    def of(cls, env: AnyEnv, keys_to_action: Mapping[Any, Any] | None = None) -> "KeyMap":
+    def of(cls, env: AnyEnv, keys_to_action: Mapping[KeyT, object] | None = None) -> "KeyMap":
         """The keys given, else those of the environment's author, else keys that fit the action space.
 
         An author writes `metadata["keys_to_action"]`, or a method `get_keys_to_action()`.
         """
-        given: Any = keys_to_action
+        given: object = keys_to_action
         if given is None and env.has_wrapper_attr("get_keys_to_action"):
             given = env.get_wrapper_attr("get_keys_to_action")()
         if given is None:
             given = env.metadata.get("keys_to_action") or _guessed(env.action_space)
+        if not is_mapping(given):
+            raise InvalidArgument(f"keys_to_action: expected actions by their keys, got {shorten(given)}")
         return cls(given, _action_names(env))
 
     @property
@@ -71,7 +75,7 @@ class KeyMap:
         """Whether there is an action for no key."""
         return frozenset() in self._actions
 
-    def choose(self, held: Set[str]) -> Any:
+    def choose(self, held: Set[str]) -> object:
         """The action of the keys that are down: of the most keys that fit; None when nothing fits."""
         fitting = [keys for keys in self._actions if keys <= held]
         return self._actions[max(fitting, key=len)] if fitting else None
@@ -97,9 +101,8 @@ def _chord(keys: object) -> Chord:
         return frozenset({name}) if name in NAMED else frozenset(ALIASES.get(key, key) for key in name.lower())
     if isinstance(keys, int):
         return _chord(_coded(keys))
-    several: Any = keys
-    if isinstance(keys, tuple | frozenset):
-        return frozenset(key for one in several for key in _chord(one))
+    if is_iterable(keys) and isinstance(keys, tuple | frozenset):
+        return frozenset(key for one in keys for key in _chord(one))
     raise InvalidArgument(f"keys_to_action: expected names like 'left' or 'a', or tuples of them, got {shorten(keys)}")
 
 
@@ -113,20 +116,22 @@ def _coded(code: int) -> str:
     return chr(code)
 
 
-def _action_names(env: AnyEnv) -> dict[Any, str]:
+def _action_names(env: AnyEnv) -> dict[object, str]:
     """Names of discrete actions, where the author gave some."""
-    given: Any = env.metadata.get("action_names")
+    given: object = env.metadata.get("action_names")
     if given is None and env.has_wrapper_attr("get_action_meanings"):
         given = env.get_wrapper_attr("get_action_meanings")()
     if given is None:
         return {}
     if is_mapping(given):
         return {action: str(name) for action, name in given.items()}
+    if not is_iterable(given):
+        raise InvalidArgument(f"action_names: expected a name for each action, got {shorten(given)}")
     start = int(env.action_space.start) if isinstance(env.action_space, Discrete) else 0
     return {start + place: str(name).lower() for place, name in enumerate(given)}
 
 
-def _guessed(space: Space[Any]) -> dict[str, Any]:
+def _guessed(space: Space[object]) -> dict[str, object]:
     if isinstance(space, Discrete) and int(space.n) <= len(MORE):
         return _discrete_keys(int(space.n), int(space.start))
     if isinstance(space, Box) and space.shape == (1,):
@@ -141,8 +146,8 @@ def _guessed(space: Space[Any]) -> dict[str, Any]:
     )
 
 
-def _discrete_keys(count: int, start: int) -> dict[Any, Any]:
+def _discrete_keys(count: int, start: int) -> dict[str, object]:
     arrows = ARROWS.get(count, ())
-    found = {key: start + place for place, key in enumerate(arrows)}
+    found: dict[str, object] = {key: start + place for place, key in enumerate(arrows)}
     found |= {LETTERS[key]: start + place for place, key in enumerate(arrows) if key in LETTERS}
     return found | {key: start + place for place, key in enumerate(MORE[:count]) if count <= 10 or not arrows}

@@ -2,7 +2,6 @@
 
 import math
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ludus.rendering.frame import Frame
 from ludus.rendering.matrix import IDENTITY, Matrix
 from ludus.rendering.outline import Outline, Shape, fill_outline, stroke_outline
 from ludus.rendering.sampling import sampled
+from ludus.spaces.kinds import is_scalar
 
 __all__ = ["blank", "paint", "to_pixels"]
 
@@ -43,10 +43,11 @@ def to_pixels(drawing: Drawing, scale: float = 1.0) -> Frame:
 
 
 def _size(drawing: Drawing, scale: object) -> tuple[int, int]:
-    number: Any = scale
-    if isinstance(scale, bool) or not isinstance(scale, int | float | np.number) or not 0.0 < number < 1e4:
-        raise InvalidArgument(f"scale: expected a number above 0, got {shorten(number)}")
-    return max(1, round(drawing.width * float(number))), max(1, round(drawing.height * float(number)))
+    plain = scale.item() if is_scalar(scale) else scale
+    number = float(plain) if isinstance(plain, int | float) and not isinstance(plain, bool) else 0.0
+    if not 0.0 < number < 1e4:
+        raise InvalidArgument(f"scale: expected a number above 0, got {shorten(scale)}")
+    return max(1, round(drawing.width * number)), max(1, round(drawing.height * number))
 
 
 def blank(width: int, height: int, background: RGBA) -> Frame:

@@ -4,9 +4,7 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TypeVar
 
 from ludus.core.env import AnyEnv
 from ludus.errors import InvalidType, RenderError
@@ -19,9 +17,11 @@ from ludus.rendering.screen import Picture, Screen
 from ludus.rendering.terminal_screen import TerminalScreen
 from ludus.rendering.video import VideoWriter
 from ludus.seeding import Seed
+from ludus.spaces.kinds import is_array
 
 __all__ = ["play"]
 
+KeyT = TypeVar("KeyT")
 DEFAULT_FPS = 30.0
 SLOWEST_FPS = 15.0
 """Environments meant for fewer pictures a second wait for the player instead of the clock."""
@@ -29,7 +29,7 @@ SLOWEST_FPS = 15.0
 
 def play(
     env: AnyEnv,
-    keys_to_action: Mapping[Any, object] | None = None,
+    keys_to_action: Mapping[KeyT, object] | None = None,
     *,
     screen: Screen | None = None,
     fps: float | None = None,
@@ -87,8 +87,8 @@ class PlayedGame:
     def _look(self) -> None:
         below = self.env.unwrapped
         # The drawing itself where there is one: small text then stays text in the terminal.
-        picture: Any = below.draw() if isinstance(below, Drawn) else self.env.render()
-        if not isinstance(picture, Drawing | np.ndarray | str):
+        picture: object = below.draw() if isinstance(below, Drawn) else self.env.render()
+        if not isinstance(picture, Drawing | str) and not is_array(picture):
             raise RenderError(
                 f"play: expected an environment that draws, or render_mode 'rgb_array' or 'ansi', "
                 f"got {type(picture).__name__} from render()"
@@ -128,7 +128,7 @@ def _take_turns(game: PlayedGame, screen: Screen) -> None:
 
 def _run(game: PlayedGame, screen: Screen, fps: float) -> None:
     """Step by the clock. Before the first key the environment waits, unless it has an action for no key."""
-    action: Any = None
+    action: object = None
     due = time.monotonic()
     while not screen.gone:
         screen.show(game.picture, game.lines())

@@ -1,20 +1,24 @@
 """Resizing: area averaging where an image shrinks, bilinear where it grows, each axis for itself."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 from operator import index
-from typing import Any
+from typing import SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.spaces.array_space import Array
 
 __all__ = ["resample", "resize"]
 
+ScalarT = TypeVar("ScalarT", bound=np.generic)
+Reals = NDArray[np.floating]
 Taps = tuple[tuple[NDArray[np.int64], NDArray[np.float32]], ...]
 
 
-def resize(frame: NDArray[np.generic], size: tuple[int, int]) -> NDArray[Any]:
+def resize(frame: NDArray[ScalarT], size: tuple[int, int]) -> NDArray[ScalarT]:
     """`frame` at `size` = (width, height), of the same dtype; bytes are rounded to the nearest.
 
     Shapes: (height, width), (height, width, channels), or a batch (n, height, width, channels). The answer is always a
@@ -36,7 +40,7 @@ def resize(frame: NDArray[np.generic], size: tuple[int, int]) -> NDArray[Any]:
     return _as_before(resample(array, (width, height), rows), array.dtype)
 
 
-def _checked_size(size: Any) -> tuple[int, int]:
+def _checked_size(size: Iterable[SupportsIndex]) -> tuple[int, int]:
     try:
         width, height = (index(length) for length in size)
     except (TypeError, ValueError):
@@ -46,29 +50,30 @@ def _checked_size(size: Any) -> tuple[int, int]:
     return width, height
 
 
-def _as_before(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _as_before(values: Reals, dtype: np.dtype[ScalarT]) -> NDArray[ScalarT]:
     if dtype.kind == "f":
         return values.astype(dtype)
     values += 0.5
-    return np.clip(values, 0, np.iinfo(dtype).max).astype(dtype)
+    return np.clip(values, 0, np.iinfo(dtype.str).max).astype(dtype)
 
 
-def resample(array: NDArray[np.generic], size: tuple[int, int], rows: int = 0) -> NDArray[Any]:
+def resample(array: NDArray[np.generic], size: tuple[int, int], rows: int = 0) -> Reals:
     """`array` at (width, height) in floats, axis `rows` being the vertical one and the next the horizontal."""
     # The axis that shrinks most goes first: the second pass then has less to do.
     lengths = (size[1], rows), (size[0], rows + 1)
+    made: Array = array
     for length, axis in sorted(lengths, key=lambda pair: pair[0] / array.shape[pair[1]]):
-        array = _along(array, length, axis)
-    return array
+        made = _along(made, length, axis)
+    return made
 
 
-def _along(array: NDArray[Any], length: int, axis: int) -> NDArray[Any]:
+def _along(array: Array, length: int, axis: int) -> Reals:
     kind = np.float64 if array.dtype.itemsize > 2 and array.dtype != np.float32 else np.float32
     if array.shape[axis] == length:
         return array.astype(kind, copy=False)
     shape = [1] * array.ndim
     shape[axis] = length
-    total: NDArray[Any] = np.zeros((*array.shape[:axis], length, *array.shape[axis + 1 :]), dtype=kind)
+    total: Reals = np.zeros((*array.shape[:axis], length, *array.shape[axis + 1 :]), dtype=kind)
     # One weighted gather for each tap, not a matrix product: taps are few, and a BLAS rounds in an order of its own.
     for source, weight in _taps(array.shape[axis], length):
         total += array.take(source, axis=axis) * weight.reshape(shape).astype(kind, copy=False)

@@ -2,7 +2,6 @@
 
 import math
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from ludus.rendering.resize import resample
 
 __all__ = ["sampled"]
 
-Reals = NDArray[np.floating[Any]]
+Reals = NDArray[np.floating]
 
 MAX_CACHED_BYTES = 1 << 16
 """Bytes: an image, or its pixels on the frame, is remembered only up to this size."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ def frame_to_ansi(frame: object, columns: int = 80, *, colors: Colors = "auto") 
     return _encoded(resize(pixels, (columns, height)), {}, kind, RGBA(*(int(channel) for channel in pixels[0, 0])))
 
 
-def _kind(colors: Any, environment: Mapping[str, str] = os.environ) -> str:
+def _kind(colors: Colors, environment: Mapping[str, str] = os.environ) -> str:
     if colors not in get_args(Colors):
         raise InvalidArgument(f"colors: expected one of {', '.join(get_args(Colors))}, got {shorten(colors)}")
     if colors != "auto":

@@ -8,9 +8,9 @@ import termios
 import threading
 import time
 import tty
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Self
 
 from ludus.errors import RenderError
 from ludus.rendering.drawing import Drawing
@@ -43,8 +43,8 @@ class TerminalScreen:
         self._input, self._output = input_fd, output_fd
         self._rest = ""
         self._seen: dict[str, float] = {}
-        self._settings: list[Any] | None = None
-        self._handlers: dict[int, Any] = {}
+        self._settings: list[int | list[bytes | int]] | None = None
+        self._handlers: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
         self._size = (0, 0)
         self.gone = False
         """Whether the terminal hung up."""

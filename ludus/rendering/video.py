@@ -2,8 +2,8 @@
 
 from collections.abc import Generator, Iterable, Sized
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from types import ModuleType, TracebackType
+from typing import Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Mp4Writer:
     def __init__(self, path: Path, fps: float) -> None:
         self._path = path
         self._fps = fps
-        self._stream: Generator[None, object, None] | None = None
+        self._stream: Generator[None, Frame | None] | None = None
 
     def append(self, frame: Frame) -> None:
         """Add one frame; all must be of one size."""
@@ -43,8 +43,8 @@ class Mp4Writer:
             self._stream.close()
             self._stream = None
 
-    def _opened(self, width: int, height: int) -> Generator[None, Any, None]:
-        stream = _ffmpeg().write_frames(
+    def _opened(self, width: int, height: int) -> Generator[None, Frame | None]:
+        stream: Generator[None, Frame | None] = _ffmpeg().write_frames(
             str(self._path), (width, height), fps=self._fps, codec="libx264", macro_block_size=1, quality=None,
             output_params=OPTIONS, ffmpeg_log_level="error",
         )  # fmt: skip
@@ -52,7 +52,7 @@ class Mp4Writer:
         return stream
 
 
-def _ffmpeg() -> Any:
+def _ffmpeg() -> ModuleType:
     try:
         import imageio_ffmpeg  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:

@@ -1,7 +1,7 @@
 """`Window`: pictures on the screen, through pygame-ce. The only file that knows it."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from ludus.rendering.drawing import Drawing
 from ludus.rendering.frame import Frame, as_frame
 from ludus.rendering.pace import Pace
 from ludus.rendering.pixels import to_pixels
+
+if TYPE_CHECKING:
+    import pygame
 
 __all__ = ["Window"]
 
@@ -36,7 +39,7 @@ class Window:
         self.title = title
         self.dismissed = False
         """Whether the user closed it."""
-        self._window: Any = None
+        self._window: pygame.Window | None = None
         self._pace = Pace()
         self._pressed: list[str] = []
         self._held: set[str] = set()
@@ -64,7 +67,7 @@ class Window:
     def pump(self) -> None:
         """Take in what happened to the window and on the keyboard since the last time."""
         if self._window is not None:
-            _dispatch(_pygame())
+            _dispatch()
 
     def keys(self) -> list[str]:
         """The names of the keys that went down since the last call, in order."""
@@ -85,40 +88,49 @@ class Window:
         self._window = None
         self._held.clear()
         if not _open:
-            _pygame().display.quit()
+            _require_pygame()
+            import pygame
+
+            pygame.display.quit()
 
     def __reduce__(self) -> tuple[type["Window"], tuple[str]]:
         return type(self), (self.title,)
 
     def _blit(self, frame: Frame) -> None:
-        pygame = _pygame()
-        height, width, _ = frame.shape
-        if self._window is None:
-            _start(pygame)
-            self._window = pygame.Window(self.title, (width, height))
-            _open[self._window.id] = self
-        elif self._window.size != (width, height):
-            self._window.size = (width, height)
-        image = pygame.image.frombuffer(np.ascontiguousarray(frame).tobytes(), (width, height), "RGB")
-        self._window.get_surface().blit(image, (0, 0))
-        self._window.flip()
+        _require_pygame()
+        import pygame
 
-    def _take(self, pygame: Any, event: Any) -> None:
+        height, width, _ = frame.shape
+        window = self._window
+        if window is None:
+            _start()
+            self._window = window = pygame.Window(self.title, (width, height))
+            _open[window.id] = self
+        elif window.size != (width, height):
+            window.size = (width, height)
+        image = pygame.image.frombuffer(np.ascontiguousarray(frame).tobytes(), (width, height), "RGB")
+        window.get_surface().blit(image, (0, 0))
+        window.flip()
+
+    def _take(self, event: "pygame.Event") -> None:
         """One event of this window."""
+        import pygame
+
         if event.type in (pygame.WINDOWCLOSE, pygame.QUIT):
             self.dismissed = True
             self.close()
         elif event.type == pygame.KEYDOWN:
-            name = _key_name(pygame, event.key)
+            name = _key_name(event.key)
             self._pressed.append(name)
             self._held.add(name)
         elif event.type == pygame.KEYUP:
-            self._held.discard(_key_name(pygame, event.key))
+            self._held.discard(_key_name(event.key))
         elif event.type == pygame.WINDOWFOCUSLOST:
             self._held.clear()
 
 
-def _pygame() -> Any:
+def _require_pygame() -> None:
+    """Whoever imports pygame calls this before, and is told here where there is none, or another one."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
         import pygame
@@ -132,11 +144,12 @@ def _pygame() -> Any:
             f"window: expected pygame-ce 2.5 or later, got pygame {pygame.version.ver}; "
             'pip uninstall pygame, then pip install "ludus-rl[window]"'
         )
-    return pygame
 
 
-def _start(pygame: Any) -> None:
+def _start() -> None:
     """Reach the screen, or say that there is none."""
+    import pygame
+
     asked = os.environ.get("SDL_VIDEODRIVER")
     try:
         pygame.display.init()
@@ -153,15 +166,20 @@ def _start(pygame: Any) -> None:
     )
 
 
-def _key_name(pygame: Any, key: int) -> str:
+def _key_name(key: int) -> str:
+    import pygame
+
     name = str(pygame.key.name(key))
     return KEY_NAMES.get(name, name)
 
 
-def _dispatch(pygame: Any) -> None:
+def _dispatch() -> None:
     """Hand each event to its window; those that name none are for all."""
+    _require_pygame()
+    import pygame
+
     for event in pygame.event.get():
         source = getattr(event, "window", None)
         for number, window in list(_open.items()):
             if source is None or source.id == number:
-                window._take(pygame, event)  # pyright: ignore[reportPrivateUsage]
+                window._take(event)  # pyright: ignore[reportPrivateUsage]

@@ -1,7 +1,6 @@
 """`EpisodeRubric`: a score for an episode as a whole, told at its end, and what each of its steps deserves of it."""
 
 from collections.abc import Callable
-from typing import Any
 
 from ludus.errors import InvalidArgument, shorten
 from ludus.rubrics.rubric import Rubric, Transition
@@ -37,8 +36,9 @@ class EpisodeRubric(Rubric):
 
     def score_episode(self, transitions: list[Transition]) -> float:
         """The score of an episode that has ended."""
-        given: Any = self.function
-        return given(transitions)
+        if self.function is None:
+            raise InvalidArgument("EpisodeRubric: expected a function or a score_episode of your own, got neither")
+        return self.function(transitions)
 
     def score(self, transition: Transition) -> float:
         """Keep it, and score the episode where it ends."""

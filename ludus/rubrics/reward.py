@@ -5,6 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import Env, Info, Step
 from ludus.core.env import ActT, ObsT
@@ -43,7 +44,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
         if isinstance(own_weight, bool) or not np.isfinite(own_weight):
             raise InvalidArgument(f"RubricReward own_weight: expected a finite number, got {shorten(own_weight)}")
         self.rubric, self.own_weight = rubric_of(rubric), own_weight
-        self._rubrics: Any = self.rubric
+        self._rubrics: npt.NDArray[np.object_] | None = None
         if self._lead:
             self._rubrics = np.empty(self._lead, dtype=object)
             for lane in range(self._lead[0]):
@@ -56,8 +57,8 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
         return observation, info
 
     def _begin(self, begun: Mask | None) -> None:
-        if not self._lead:
-            self._rubrics.reset()
+        if self._rubrics is None:
+            self.rubric.reset()
             return
         for lane in range(self._lead[0]) if begun is None else np.flatnonzero(begun):
             self._rubrics[lane].reset()
@@ -69,9 +70,9 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
 
     def after_step(self, step: Step[ObsT], begun: Mask | None) -> Step[ObsT]:
         """Give the rubric's reward."""
-        if self._lead:
-            return self._lanes(step, begun)
-        graded = self._graded(self._rubrics, Transition.of(self._action, step))
+        if self._rubrics is not None:
+            return self._lanes(step, begun, self._rubrics)
+        graded = self._graded(self.rubric, Transition.of(self._action, step))
         return step._replace(reward=graded.reward, info={**step.info, **graded.info})
 
     def _graded(self, rubric: Rubric, transition: Transition) -> Graded:
@@ -81,7 +82,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
         own = self.own_weight * float(transition.reward)
         return graded._replace(reward=graded.reward + own, components={OWN: own, **graded.components})
 
-    def _lanes(self, step: Step[ObsT], begun: Mask | None) -> Step[ObsT]:
+    def _lanes(self, step: Step[ObsT], begun: Mask | None, rubrics: npt.NDArray[np.object_]) -> Step[ObsT]:
         """Grade each lane that made a step of its own."""
         idle, finals = self.idle(begun), dict(self.final_observations(step.info))
         if self._mode is not SAME_STEP and begun is not None:
@@ -90,7 +91,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
         for lane in range(self._lead[0]):
             if idle is not None and idle[lane]:
                 continue
-            graded = self._graded(self._rubrics[lane], self._transition(step, lane, finals))
+            graded = self._graded(rubrics[lane], self._transition(step, lane, finals))
             rewards[lane] = graded.reward
             (ended if lane in finals else going)[lane] = graded.info
         if self._mode is SAME_STEP and begun is not None:
@@ -127,7 +128,7 @@ class RubricReward(Transform[ObsT, ActT, ObsT, ActT]):
 
     def close(self) -> None:
         """Close what rubrics hold, and the environment."""
-        for rubric in self._rubrics if self._lead else [self._rubrics]:
+        for rubric in [self.rubric] if self._rubrics is None else self._rubrics:
             rubric.close()
         super().close()
 

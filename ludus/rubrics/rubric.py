@@ -5,9 +5,10 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from math import isfinite
-from typing import Any, NamedTuple, cast
+from typing import Any, Generic, NamedTuple, cast
 
 from ludus.core import Info, Step
+from ludus.core.env import ActT, ObsT
 from ludus.core.info import REWARD_COMPONENTS
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, listing, shorten
 from ludus.spaces.kinds import is_dict, is_list_or_tuple, is_mapping
@@ -31,15 +32,15 @@ STEP_REWARDS = "step_rewards"
 """The entry of the last step's `info` with what each step of the episode deserves."""
 
 
-class Transition(NamedTuple):
+class Transition(NamedTuple, Generic[ObsT, ActT]):
     """One step as a rubric sees it.
 
     >>> Transition("hi", "hello").done
     False
     """
 
-    action: Any
-    observation: Any
+    action: ActT
+    observation: ObsT
     reward: float = 0.0
     """The environment's own."""
     terminated: bool = False
@@ -52,9 +53,9 @@ class Transition(NamedTuple):
         return bool(self.terminated or self.truncated)
 
     @classmethod
-    def of(cls, action: object, step: Step[object]) -> "Transition":
+    def of(cls, action: ActT, step: Step[ObsT]) -> "Transition[ObsT, ActT]":
         """An action and what came of it."""
-        return cls(action, *step)
+        return cls(action, step.observation, step.reward, step.terminated, step.truncated, step.info)
 
 
 class Graded(NamedTuple):
@@ -163,13 +164,13 @@ class Rubric(ABC):
 
     def asked(self, transition: Transition) -> float | Awaitable[float]:
         """The score, checked and kept, or what gives it once it is awaited: for rubrics that ask several at once."""
-        found: object = self.score(transition)
+        found = self.score(transition)
         return self._later(found) if inspect.isawaitable(found) else self._kept(found)
 
-    async def _later(self, found: Awaitable[object]) -> float:
+    async def _later(self, found: Awaitable[float]) -> float:
         return self._kept(await found)
 
-    def _kept(self, found: Any) -> float:
+    def _kept(self, found: float) -> float:
         try:
             number = float(found)
         except (TypeError, ValueError) as error:

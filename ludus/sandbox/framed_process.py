@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from ludus.errors import ChannelError, shorten
 from ludus.sandbox.sandbox import Sandbox
 
 __all__ = ["FramedProcess", "Late", "python_command"]
+
+DataT = TypeVar("DataT")
 
 MAX_FRAME_BYTES = 64 << 20
 MAX_STDERR_CHARS = 2000
@@ -88,13 +90,13 @@ class FramedProcess:
         del buffer[: 4 + size]
         return found
 
-    def ask(self, message: object, deadline: float) -> Any:
+    def ask(self, message: object, deadline: float) -> object:
         """Send a message and read the answer, as plain data."""
         self.send(msgspec.json.encode(message), deadline)
-        return self.read(deadline)
+        return self.read(deadline, object)
 
-    def read(self, deadline: float, kind: object = Any) -> Any:
-        """The next frame, as what its JSON says: plain data, or data of a kind."""
+    def read(self, deadline: float, kind: type[DataT]) -> DataT:
+        """The next frame, as data of a kind: `object` is whatever its JSON says."""
         data = self.receive(deadline)
         try:
             return msgspec.json.decode(data, type=kind)

@@ -3,7 +3,6 @@
 import asyncio
 import select
 from contextlib import suppress
-from typing import Any
 
 __all__ = ["MAX_SPINNING_CONNECTIONS", "Activity"]
 
@@ -71,8 +70,10 @@ class Activity:
             found.close()
 
 
-def _descriptor(loop: Any) -> int:
+def _descriptor(loop: object) -> int:
     """What an event loop waits for everything by: uvloop's and asyncio's have one, under no public name; -1: none."""
+    tell: object = getattr(loop, "_get_backend_id", None) or getattr(getattr(loop, "_selector", None), "fileno", None)
     with suppress(AttributeError, ValueError):
-        return loop._get_backend_id() if hasattr(loop, "_get_backend_id") else loop._selector.fileno()
+        number = tell() if callable(tell) else -1
+        return number if isinstance(number, int) else -1
     return -1

@@ -5,7 +5,7 @@ It is made when it is first asked for. Tokens are those of LUDUS_TOKENS, as `lud
 
 import os
 from functools import cache
-from typing import Any
+from typing import cast
 
 from starlette.applications import Starlette
 
@@ -13,7 +13,7 @@ from ludus.errors import InvalidArgument
 from ludus.packaging.manifest import read_manifest
 from ludus.server.access import Access, Role
 from ludus.server.app import create_app
-from ludus.server.config import ServerConfig
+from ludus.server.config import Mode, ServerConfig
 from ludus.server.served_env import ServedEnv
 
 __all__ = ["folder_app"]
@@ -28,7 +28,7 @@ def folder_app() -> Starlette:
     manifest.enter()
     if manifest.kind == "asgi":
         raise InvalidArgument(f"{manifest.folder}: expected an environment, got the application {manifest.app!r}")
-    mode: Any = os.environ.get(MODE, "simulation").lower()
+    mode = cast("Mode", os.environ.get(MODE, "simulation").lower())  # the config refuses what is none
     config = ServerConfig(max_sessions=manifest.resources.sessions, deadline=manifest.resources.step_seconds, mode=mode)
     # Taken out, so that no process that is started inherits them.
     access = Access(_tokens(os.environ.pop(TOKENS, "")))

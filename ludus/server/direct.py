@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock
 from time import monotonic, perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from ludus.remote.spin import LOOK_SECONDS, Spin, yield_core
 from ludus.server.activity import MAX_SPINNING_CONNECTIONS, Activity
@@ -62,7 +62,7 @@ class DirectTransport(Protocol):
 class DirectProtocol:
     """A mixin for protocols of asyncio: what they share about being read by a thread for a while."""
 
-    transport: Any
+    transport: asyncio.Transport
     _recall: Callable[[], object] | None = None
     _copy: socket.socket | None = None
     _afterwards: tuple[Callable[[], object], ...] = ()

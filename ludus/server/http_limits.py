@@ -7,7 +7,8 @@ All of that costs memory and descriptors before any right was checked.
 import asyncio
 from asyncio import TimerHandle
 from collections import Counter
-from typing import Any, Protocol, runtime_checkable
+from functools import cached_property
+from typing import Protocol, runtime_checkable
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -90,9 +91,10 @@ class SeatedProtocol(Protocol):
 class Config(uvicorn.Config):
     """uvicorn's, with the connections of all of its protocols."""
 
-    def __init__(self, app: Any, *, connections: Connections | None = None, **options: Any) -> None:
-        super().__init__(app, **options)
-        self.connections = Connections() if connections is None else connections
+    @cached_property
+    def connections(self) -> Connections:
+        """Who is connected."""
+        return Connections()
 
 
 class LimitedHttp(HttpToolsProtocol):
@@ -108,7 +110,7 @@ class LimitedHttp(HttpToolsProtocol):
     """How many there were."""
     _timer: TimerHandle | None = None
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:
         """Take a place, or hang up."""
         super().connection_made(transport)
         self._seat = self.config.connections.enter(self.client[0] if self.client else "")
@@ -183,7 +185,7 @@ class LimitedHttp(HttpToolsProtocol):
 
     def _late(self) -> None:
         self._timer = None
-        cycle: Any = self.cycle  # None before the first request
+        cycle = getattr(self, "cycle", None)  # None before the first request, which its type does not say
         answering = cycle is not None and not cycle.response_complete
         if answering and not self.transport.is_reading():  # it is we who do not read
             self._wait(BODY_DEADLINE_S)

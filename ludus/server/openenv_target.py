@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, get_origin, get_type_hints
+from typing import TypeGuard, get_origin, get_type_hints
 
 from ludus.core import Env, EnvSpec
 from ludus.core.spec import load_entry_point
@@ -33,17 +33,18 @@ ISOLATION = "process"
 """Where nobody says in what."""
 
 
-def is_openenv(found: Any) -> bool:
-    """Whether a class, or an object's class, derives from an `Environment` of OpenEnv's.
+def is_openenv(found: object) -> TypeGuard[type]:
+    """Whether it is a class that derives from an `Environment` of OpenEnv's.
 
     >>> is_openenv(int)
     False
     """
-    kind = found if isinstance(found, type) else type(found)
-    return any(one.__name__ == "Environment" and "env_server" in one.__module__ for one in kind.__mro__)
+    return isinstance(found, type) and any(
+        one.__name__ == "Environment" and "env_server" in one.__module__ for one in found.__mro__
+    )
 
 
-def check_target(target: str) -> Any:
+def check_target(target: str) -> object:
     """What `module:name` is, or an error now, where no request could be answered later."""
     try:
         found: object = load_entry_point(target)
@@ -87,19 +88,19 @@ def needs_arguments(creator: Callable[..., object], given: Collection[str] = ())
     return any(name not in given for name in needed)
 
 
-def _announces_env(creator: Callable[..., Any]) -> bool:
+def _announces_env(creator: Callable[..., object]) -> bool:
     """Whether its annotation says that it returns an environment; one that only type checkers can read, by its name."""
     try:
-        told: Any = get_type_hints(creator).get("return")
+        told: object = get_type_hints(creator).get("return")
     except (NameError, TypeError):
         told = getattr(creator, "__annotations__", {}).get("return")
     if isinstance(told, str):
         return told.partition("[")[0].endswith("Env")
-    kind = get_origin(told) or told
-    return isinstance(kind, type) and (issubclass(kind, Env) or is_openenv(kind))
+    kind: object = get_origin(told) or told
+    return is_openenv(kind) or (isinstance(kind, type) and issubclass(kind, Env))
 
 
-def openenv_spec(target: str, kind: Any) -> EnvSpec:
+def openenv_spec(target: str, kind: type) -> EnvSpec:
     """The spec of a class."""
     doc = (getattr(kind, "__doc__", None) or "").strip().partition("\n\n")[0]
     kwargs = {"source": target, "paths": list(dict.fromkeys([*_paths(target), *_packages()]))}

@@ -78,7 +78,7 @@ class PreparedEnv(FixedEnv):
         episodes: EpisodePlan | None = None,
     ) -> AnyEnv:
         """An instance in a fork, or a batch in a process; blocks while it is made."""
-        limits: dict[str, Any] = dict(arguments or {})
+        limits: dict[str, Any] = dict(arguments or {})  # which `make` checks
         if lanes or any(name not in LIMITS for name in limits):
             return super().make(lanes=lanes, autoreset_mode=autoreset_mode, arguments=arguments, episodes=episodes)
         spec = limited(self.spec, limits.get("max_episode_steps"), limits.get("disable_env_checker"))

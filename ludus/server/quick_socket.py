@@ -1,7 +1,8 @@
 """`QuickSocket`: uvicorn's WebSocket with a short way for what nearly all messages are: binary, in one frame."""
 
+import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import State
@@ -10,6 +11,9 @@ from ludus.server.direct import DirectProtocol, DirectSocket, Piece
 from ludus.server.http_limits import ConnectionSlot
 from ludus.wire.frame_mask import apply_mask
 from ludus.wire.websocket import Splitter, binary_frame, frame_head
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGISendEvent
 
 __all__ = ["EXTENSION", "QuickSocket"]
 
@@ -28,7 +32,7 @@ END = b"\r\n\r\n"
 class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
     """Everything that is not such a message goes uvicorn's way."""
 
-    transport: Any
+    transport: asyncio.Transport
     seat: ConnectionSlot | None = None
     """Its place among the server's connections, which it got from HTTP."""
 
@@ -67,7 +71,7 @@ class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
             self.read_paused = True
             self.transport.pause_reading()
 
-    async def send(self, message: Any) -> None:
+    async def send(self, message: "ASGISendEvent") -> None:
         """Send a message, or what else an application says."""
         data = message.get("bytes") if message["type"] == "websocket.send" else None
         if data is None or not self._is_open():
@@ -103,7 +107,7 @@ class QuickSocket(DirectProtocol, WebSocketsSansIOProtocol):
 
     async def run_asgi(self) -> None:
         """As uvicorn's; the application may have the connection read by a thread."""
-        extensions: Any = self.scope.setdefault("extensions", {})
+        extensions = cast("dict[str, object]", self.scope.setdefault("extensions", {}))
         extensions[EXTENSION] = self
         await super().run_asgi()
 

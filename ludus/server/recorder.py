@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ludus.core import Episode, Info, Snapshot, Step
-from ludus.core.env import AnyEnv
+from ludus.core.env import ActT, Env, Metadata, ObsT
 from ludus.core.fork import Lanes
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument, LudusError, ServerBusy, TrajectoryError
 from ludus.remote.plans import EpisodePlans
 from ludus.seeding import Seed
@@ -82,18 +83,18 @@ class RememberedPlans:
         return self._last.get(lane, Episode())
 
 
-class SessionRecorder(Recorder):
+class SessionRecorder(Recorder[ObsT, ActT]):
     """Records until `config.record_bytes` are written; `on_stop` is told once why no more is."""
 
     def __init__(
         self,
-        env: AnyEnv,
+        env: Env[ObsT, ActT],
         path: Path,
         config: ServerConfig,
         *,
         plans: RememberedPlans | None = None,
         on_stop: Callable[[str], None] = lambda _: None,
-        metadata: dict[str, Any] | None = None,
+        metadata: Metadata | None = None,
     ) -> None:
         super().__init__(env, path, config.record_level, metadata=metadata)
         self._most, self._on_stop, self._recording = config.record_bytes, on_stop, True
@@ -102,14 +103,14 @@ class SessionRecorder(Recorder):
 
     # --- the episode ---
 
-    def reset(self, *, seed: Seed | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ObsT, Info]:
         """Reset below."""
         self._check()
         return (
             super().reset(seed=seed, options=options) if self._recording else self.env.reset(seed=seed, options=options)
         )
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: ActT) -> Step[ObsT]:
         """Step below."""
         if not self._recording:
             return self.env.step(action)
@@ -117,11 +118,11 @@ class SessionRecorder(Recorder):
         self._check()
         return step
 
-    def _take_reset(self, observation: Any, info: Info, asked: tuple[Any, Any], *, begins: bool) -> None:
+    def _take_reset(self, observation: ObsT, info: Info, asked: tuple[object, Options | None], *, begins: bool) -> None:
         with self._stopping():
             super()._take_reset(observation, info, asked, begins=begins)
 
-    def _take_step(self, action: Any, step: Step[Any]) -> None:
+    def _take_step(self, action: ActT, step: Step[ObsT]) -> None:
         with self._stopping():
             super()._take_step(action, step)
 
@@ -163,7 +164,7 @@ class SessionRecorder(Recorder):
 
     # --- whoever asks sees the environment ---
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("_") or "env" not in self.__dict__:
             return super().__getattr__(name)
         return getattr(self.env, name)
@@ -172,11 +173,11 @@ class SessionRecorder(Recorder):
         """Of the environment."""
         return self.env.has_wrapper_attr(name)
 
-    def get_wrapper_attr(self, name: str) -> Any:
+    def get_wrapper_attr(self, name: str) -> object:
         """Of the environment."""
         return self.env.get_wrapper_attr(name)
 
-    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+    def set_wrapper_attr(self, name: str, value: object, *, force: bool = True) -> bool:
         """Of the environment."""
         return self.env.set_wrapper_attr(name, value, force=force)
 
@@ -189,10 +190,9 @@ class SessionRecorder(Recorder):
         self.env.restore(snapshot)
         self._say_restored()
 
-    def import_state(self, state: Any) -> None:
+    def import_state(self, state: object) -> None:
         """As `restore`, from the state of another session."""
-        below: Any = self.env
-        below.import_state(state)
+        self.env.get_wrapper_attr("import_state")(state)
         self._say_restored()
 
     def _say_restored(self) -> None:
@@ -202,5 +202,4 @@ class SessionRecorder(Recorder):
 
     def fork(self, lanes: Lanes | None = None) -> Any:
         """A fork of the batch, which is not recorded."""
-        below: Any = self.env
-        return below.fork(lanes)
+        return self.env.get_wrapper_attr("fork")(lanes)

@@ -5,7 +5,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from ludus.core import EnvSpec, EpisodePlan
-from ludus.core.env import AnyEnv
+from ludus.core.env import AnyEnv, Metadata
 from ludus.errors import InvalidArgument, RenderError, shorten
 from ludus.registry import make, make_vec
 from ludus.registry.arguments import LIMITS
@@ -14,6 +14,7 @@ from ludus.registry.resolution import Target, resolve
 from ludus.sandbox import Deadlines, Mount, Sandbox
 from ludus.sandbox.environment.sandboxed_env import SandboxedEnv
 from ludus.server.config import ServerConfig
+from ludus.spaces import Space
 from ludus.tools import Tool, action_tools
 from ludus.tools.calls import Calls
 from ludus.wire import encode_value, write_space
@@ -32,9 +33,9 @@ BOUNDARIES = ("sandbox", "container")
 class Description(NamedTuple):
     """What is to be known of an environment before there is a session."""
 
-    observation_space: Any
-    action_space: Any
-    metadata: dict[str, Any]
+    observation_space: Space[object]
+    action_space: Space[object]
+    metadata: Metadata
     render_mode: str | None
     name: str
     """Of the innermost class."""

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from time import monotonic, time
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from ludus.errors import LimitExceeded, SessionBusy, SessionLost, SessionTaken
 from ludus.remote.host import EnvHost
@@ -197,7 +197,7 @@ class Session:
         finally:
             timer.cancel()
 
-    def _expire(self, thread: EnvThread, running: "asyncio.Future[Any]", seconds: float) -> None:
+    def _expire(self, thread: EnvThread, running: "asyncio.Future[T]", seconds: float) -> None:
         """The deadline has passed: end the environment where it can be ended, else give it up."""
         if running.done():
             return
@@ -210,7 +210,7 @@ class Session:
         else:
             self._give_up(running, seconds)
 
-    def _give_up(self, running: "asyncio.Future[Any]", seconds: float) -> None:
+    def _give_up(self, running: "asyncio.Future[T]", seconds: float) -> None:
         if running.done():
             return
         why = f"it took longer than {seconds:g} seconds, in a process that cannot be ended alone"

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from io import RawIOBase
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.errors import InvalidArgument, LudusError, ServiceError, shorten
 from ludus.server.config import ServerConfig
+
+if TYPE_CHECKING:
+    from ludus.server.targets import ServeTarget
 
 __all__ = ["spawn_server"]
 
@@ -60,7 +63,7 @@ def _check_importable(targets: Sequence[object]) -> None:
             )
 
 
-def _read_job(file: "_Exactly") -> tuple[Sequence[object], ServerConfig]:
+def _read_job(file: "_Exactly") -> "tuple[Sequence[ServeTarget], ServerConfig]":
     """The other end, in the new program."""
     path, *job = pickle.loads(file.read(int.from_bytes(file.read(8), "big")))  # noqa: S301  (our parent wrote it)
     sys.path[:] = path
@@ -68,7 +71,7 @@ def _read_job(file: "_Exactly") -> tuple[Sequence[object], ServerConfig]:
     return targets, config
 
 
-def run_spawned(serve: Callable[[Sequence[Any], ServerConfig, Callable[[str], Any], int], None]) -> None:
+def run_spawned(serve: Callable[["Sequence[ServeTarget]", ServerConfig, Callable[[str], object], int], None]) -> None:
     """The program: read what to serve, serve it, tell the address or what went wrong; end when the other end does."""
     answers = os.dup(1)
     os.dup2(2, 1)  # what environments print is no answer

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from inspect import signature
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from starlette.types import ASGIApp
@@ -90,7 +89,7 @@ def _with_needs(config: ServerConfig, needs: ServiceResources) -> ServerConfig:
     return msgspec.structs.replace(config, deadline=float(needs.step_seconds))
 
 
-def _named(target: Any, config: ServerConfig) -> ServedEnv:
+def _named(target: Target, config: ServerConfig) -> ServedEnv:
     """An id, a class or `module:name`, which is looked at now: what cannot be served is refused, not served as well."""
     if isinstance(target, str) and ":" in target:
         # What runs in isolation only is not imported here, but made there, as every target is.
@@ -153,7 +152,7 @@ def _openenv_folder(manifest: Manifest, config: ServerConfig) -> ServedEnv | App
 def _offered(target: ServeTarget, config: ServerConfig) -> ServedEnv | Application:
     if isinstance(target, ServedEnv):
         return target
-    if not is_folder(target):
+    if not isinstance(target, Path) and not is_folder(target):
         return _named(target, config)
     manifest = read_manifest(target)
     try:

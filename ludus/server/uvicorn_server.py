@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Literal
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -65,27 +65,35 @@ class UvicornServer(uvicorn.Server):
         yield
 
 
-def uvicorn_config(app: ASGIApp, config: ServerConfig, **more: Any) -> Config:
+def uvicorn_config(
+    app: ASGIApp,
+    config: ServerConfig,
+    *,
+    lifespan: Literal["on", "off"] = "on",
+    proxy_headers: bool = False,
+    forwarded_allow_ips: str | None = None,
+) -> Config:
     """How uvicorn is set up: the quickest of its parts, our limits, nothing about itself in headers, no log of it."""
-    options: dict[str, Any] = {
-        "loop": "uvloop",
-        "http": LimitedHttp,
-        "ws": QuickSocket,
-        "interface": "asgi3",
-        "lifespan": "on",
-        "log_config": None,
-        "log_level": "critical",
-        "access_log": False,
-        "server_header": False,
-        "proxy_headers": False,
-        "backlog": BACKLOG,
-        "ws_max_size": config.body,
-        "ws_ping_interval": PING_INTERVAL_S,
-        "ws_ping_timeout": PING_INTERVAL_S,
-        "ws_per_message_deflate": False,
-        "timeout_keep_alive": KEEPALIVE_S,
-        "timeout_graceful_shutdown": STOP_TIMEOUT_S,
-        "ssl_certfile": config.listen.tls_cert,
-        "ssl_keyfile": config.listen.tls_key,
-    }
-    return Config(app, **options | more)
+    return Config(
+        app,
+        loop="uvloop",
+        http=LimitedHttp,
+        ws=QuickSocket,
+        interface="asgi3",
+        lifespan=lifespan,
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        proxy_headers=proxy_headers,
+        forwarded_allow_ips=forwarded_allow_ips,
+        backlog=BACKLOG,
+        ws_max_size=config.body,
+        ws_ping_interval=PING_INTERVAL_S,
+        ws_ping_timeout=PING_INTERVAL_S,
+        ws_per_message_deflate=False,
+        timeout_keep_alive=KEEPALIVE_S,
+        timeout_graceful_shutdown=STOP_TIMEOUT_S,
+        ssl_certfile=config.listen.tls_cert,
+        ssl_keyfile=config.listen.tls_key,
+    )

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from ludus.tasks.folder import Task, find_task, known_tasks
     from ludus.tasks.grading.score import TaskScore
     from ludus.tasks.registration import BaseTask, register_task
-    from ludus.tasks.setting import Setting, settings
     from ludus.tasks.spec import EvaluationSpec, Resources, TaskSpec, Timeouts
     from ludus.tasks.task_file import TaskFileError, read_task, read_task_text, task_schema, write_task
+    from ludus.tasks.variables import Setting, settings
 
 # Loaded when used: a grader in its sandbox imports this package, and needs none of them.
 _HOME = {
@@ -21,7 +21,7 @@ _HOME = {
     **dict.fromkeys(("Task", "find_task", "known_tasks"), "folder"),
     "TaskScore": "grading.score",
     **dict.fromkeys(("BaseTask", "register_task"), "registration"),
-    **dict.fromkeys(("Setting", "settings"), "setting"),
+    **dict.fromkeys(("Setting", "settings"), "variables"),
     **dict.fromkeys(("EvaluationSpec", "Resources", "TaskSpec", "Timeouts"), "spec"),
     **dict.fromkeys(("TaskFileError", "read_task", "read_task_text", "task_schema", "write_task"), "task_file"),
 }

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from ludus.core import Info, Outcome, Step
+from ludus.core.snapshot import Memo
 from ludus.errors import EnvError, InvalidAction, LimitExceeded, ResetNeeded, SnapshotError
 from ludus.rendering import Canvas, Choice, Drawn, choice
 from ludus.sandbox import Backend, Change, ShellState
@@ -26,10 +27,10 @@ from ludus.tasks.memory import MEMORY, keep_memory, read_memory
 from ludus.tasks.picture import task_picture
 from ludus.tasks.run_folder import check_run_folder
 from ludus.tasks.sandboxes import keep_from_agent, link_interpreter
-from ludus.tasks.setting import applied, setting
 from ludus.tasks.spec import TaskSpec
-from ludus.tasks.step_timing import StepTiming
+from ludus.tasks.step_usage import StepUsage
 from ludus.tasks.toolset import TaskTools
+from ludus.tasks.variables import applied, setting
 from ludus.tasks.workspace import TaskWorkspace
 from ludus.tools import Call, Calls, ToolError, ToolOutcome
 from ludus.tools.outcome import failed, succeeded
@@ -116,7 +117,7 @@ class TaskEnv(Drawn, TaskTools):
         self._snapshot: str | None = None
         self._previous: str | None = None
         """The snapshot before that."""
-        self.measured = StepTiming()
+        self.measured = StepUsage()
         """What the last step took by the clock; not in infos, which are the same for the same seed."""
         self.last: JournalEntry | None = None
         """The last step, as journals have it."""
@@ -156,7 +157,7 @@ class TaskEnv(Drawn, TaskTools):
             raise ResetNeeded("step: expected reset() first, got no episode under way")
         call = Call("text", {"message": action}) if isinstance(action, str) else action
         self.action_space.check(call, "action", InvalidAction)
-        self._command, self.measured = {}, StepTiming()
+        self._command, self.measured = {}, StepUsage()
         begun, before = time.monotonic(), self._ladder.best
         self._budget.steps += 1
         observation = self._observed(call)
@@ -423,7 +424,7 @@ class TaskEnv(Drawn, TaskTools):
 
     # --- snapshots ---
 
-    def _capture(self, memo: dict[int, Any]) -> Any:
+    def _capture(self, memo: Memo) -> object:
         place = self._placed()
         self._budget.pause()
         kept = place.snapshot("snapshot")
@@ -431,7 +432,7 @@ class TaskEnv(Drawn, TaskTools):
         shell = None if place.session is None else place.session.state
         return {"attributes": super()._capture(memo), "work": kept, "shell": shell, "base": str(place.base)}
 
-    def _reinstate(self, state: Any, memo: dict[int, Any]) -> None:
+    def _reinstate(self, state: Any, memo: Memo) -> None:
         super()._reinstate(state["attributes"], memo)
         self._budget.began = Budget.of(self._spec).began
         base, shell = Path(state["base"]), state["shell"]

@@ -9,9 +9,9 @@ import msgspec
 
 from ludus.errors import InvalidArgument, did_you_mean, listing, shorten
 from ludus.tasks.named_files import check_named_files
-from ludus.tasks.setting import setting
 from ludus.tasks.spec import TaskSpec
 from ludus.tasks.task_file import read_task
+from ludus.tasks.variables import setting
 
 __all__ = ["LIBRARY", "Task", "check_links", "find_task", "known_tasks"]
 

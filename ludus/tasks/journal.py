@@ -15,7 +15,7 @@ from ludus.errors import TrajectoryError, shorten
 from ludus.sandbox import ShellState
 from ludus.seeding import Seed
 from ludus.tasks.budget import Budget
-from ludus.tasks.step_timing import StepTiming
+from ludus.tasks.step_usage import StepUsage
 from ludus.tools import Call, ToolOutcome
 
 __all__ = ["JournalEntry", "Journal", "JournalEnv", "append_lines", "read_lines"]
@@ -47,7 +47,7 @@ class JournalEntry(msgspec.Struct, kw_only=True):
     budget: Budget | None = None
     best: float = 0.0
     scores: list[Info] = []
-    measured: StepTiming | None = None
+    measured: StepUsage | None = None
     """What the step took by the clock."""
 
     @property

@@ -57,7 +57,7 @@ def register_task(
             "register_task: expected an entry_point or a folder, got " + ("both" if folder else "neither")
         )
     full = id
-    kwargs: dict[str, Any] = dict(fields.pop("kwargs", None) or {})
+    kwargs: dict[str, object] = dict(fields.pop("kwargs", None) or {})
     if folder is not None:
         place = _path(folder)
         spec = find_task(place).spec

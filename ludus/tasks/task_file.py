@@ -71,10 +71,10 @@ def _told(error: msgspec.ValidationError, where: str) -> str:
 def _fields_at(path: str) -> list[str]:
     """The keys that the schema has at a path."""
     schema = task_schema()
-    defined: dict[str, Any] = schema["$defs"]
+    defined: dict[str, dict[str, dict[str, object]]] = schema["$defs"]
     name = "TaskSpec"
     for part in re.findall(r"[^.\[\]]+", path):
-        found: Any = defined[name]["properties"].get(part, {})
+        found: object = defined[name]["properties"].get(part, {})
         refs = re.findall(r"#/\$defs/(\w+)", str(found))
         if refs:
             name = refs[0]

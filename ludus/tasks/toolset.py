@@ -11,7 +11,7 @@ from ludus.tasks.budget import Budget
 from ludus.tasks.grading import TaskScore
 from ludus.tasks.ladder import Ladder
 from ludus.tasks.spec import TaskSpec
-from ludus.tasks.step_timing import StepTiming
+from ludus.tasks.step_usage import StepUsage
 from ludus.tasks.workspace import TaskWorkspace
 from ludus.tools import ToolEnv, ToolError, tool
 
@@ -32,7 +32,7 @@ class TaskTools(ToolEnv):
     _ladder: Ladder
     _command: Info
     _submitted: bool
-    measured: StepTiming
+    measured: StepUsage
 
     def _placed(self) -> TaskWorkspace:
         raise NotImplementedError

@@ -28,7 +28,7 @@ from ludus.tasks.folder import check_links
 from ludus.tasks.grading.data import TaskData, make_data
 from ludus.tasks.sandboxes import agent_sandbox, grader_sandbox, grading_means, link_interpreter
 from ludus.tasks.spec import TaskSpec
-from ludus.tasks.step_timing import StepTiming
+from ludus.tasks.step_usage import StepUsage
 
 __all__ = ["TaskWorkspace"]
 
@@ -171,7 +171,7 @@ class TaskWorkspace:
         grader = grader_sandbox({}, seconds=self.spec.timeouts_known.of("grading"), backend=self._backend)
         return grading_means(self.sandbox, grader)
 
-    def measure(self, measured: StepTiming) -> None:
+    def measure(self, measured: StepUsage) -> None:
         """Fill in what was used since this was asked last."""
         now, before = self.shell.usage(), self._before
         self._before = now

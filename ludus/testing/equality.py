@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,12 +59,12 @@ def difference(a: object, b: object, path: str = "value", *, exact: bool = True)
     return next((one for one in found if one is not None), None)
 
 
-def parts(value: Any) -> dict[str, object] | None:
+def parts(value: object) -> dict[str, object] | None:
     """What a structured value is made of, each under the path that leads to it; None for a value without parts."""
     if is_mapping(value):
         return {f'["{key}"]' if isinstance(key, str) else f"[{key!r}]": one for key, one in value.items()}
     if _is_named_tuple(value):
-        return {f".{name}": getattr(value, name) for name in value._fields}
+        return {f".{name}": getattr(value, name) for name in _names(value, "_fields")}
     if is_list_or_tuple(value):
         return {f"[{place}]": one for place, one in enumerate(value)}
     if isinstance(value, type):
@@ -72,12 +72,17 @@ def parts(value: Any) -> dict[str, object] | None:
     if is_dataclass(value):
         return {f".{one.name}": getattr(value, one.name) for one in fields(value)}
     if hasattr(value, "__struct_fields__"):
-        return {f".{name}": getattr(value, name) for name in value.__struct_fields__}
+        return {f".{name}": getattr(value, name) for name in _names(value, "__struct_fields__")}
     kind = class_of(value)
     if hasattr(kind, "model_fields") or kind.__eq__ is object.__eq__:
         own: dict[str, object] | None = getattr(value, "__dict__", None)
         return None if own is None else {f".{name}": one for name, one in own.items()}
     return None
+
+
+def _names(value: object, attribute: str) -> tuple[str, ...]:
+    names: tuple[str, ...] = getattr(value, attribute)
+    return names
 
 
 def _is_named_tuple(value: object) -> bool:

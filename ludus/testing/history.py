@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Info, VectorEnv
 from ludus.core.env import AnyEnv
@@ -33,8 +34,8 @@ class HistoryEvent(NamedTuple):
     label: str
     observation: object
     reward: Any
-    terminated: Any
-    truncated: Any
+    terminated: object
+    truncated: object
     info: Info
 
 
@@ -113,7 +114,7 @@ class Player:
         except Exception as failure:
             raise Interrupted(f"{label} raised {raised(failure)}") from failure
 
-    def _ended(self, terminated: Any, truncated: Any) -> bool:
+    def _ended(self, terminated: npt.ArrayLike, truncated: npt.ArrayLike) -> bool:
         if isinstance(self.env, VectorEnv) or self.env.batch_shape:
             mode = AutoresetMode.of(self.env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
             return mode is AutoresetMode.DISABLED and bool(np.any(terminated) or np.any(truncated))
@@ -127,7 +128,7 @@ def as_pair(result: object, label: str = "reset") -> tuple[object, Info]:
     return result[0], result[1]
 
 
-def as_step(result: object, label: str = "step") -> tuple[object, Any, Any, Any, Info]:
+def as_step(result: object, label: str = "step") -> tuple[object, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, Info]:
     """`step`'s five values; raises ContractViolation for anything else."""
     if not is_tuple(result) or len(result) != 5:
         raise ContractViolation(
@@ -135,7 +136,9 @@ def as_step(result: object, label: str = "step") -> tuple[object, Any, Any, Any,
         )
     if not is_dict(result[4]):
         raise ContractViolation(f"{label} info: expected a dictionary, got {shorten(result[4])}")
-    return *result[:4], result[4]
+    observation, *told = result[:4]
+    reward, terminated, truncated = cast(list[npt.ArrayLike], told)
+    return observation, reward, terminated, truncated, result[4]
 
 
 def _layout(result: object) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -57,7 +57,7 @@ class SandboxRule(NamedTuple):
     title: str
     function: str
     guarantee: str
-    limits: Mapping[str, Any] = MappingProxyType({})
+    limits: Mapping[str, float] = MappingProxyType({})
 
 
 SANDBOX_RULES = {

@@ -3,7 +3,7 @@
 from ludus.testing.contract import Contract
 from ludus.testing.report import Report
 from ludus.testing.rule import Examination, Rule
-from ludus.testing.space_rules import batches, membership, sampling, wire
+from ludus.testing.space_rules import batches, membership, samples, wire
 from ludus.testing.space_subject import SpaceSubject, SpaceTarget
 
 __all__ = ["SPACE_RULES", "SpaceContract", "check_space"]
@@ -16,14 +16,14 @@ SPACE_RULES: tuple[Rule[SpaceSubject], ...] = (
     Rule(membership.samples_are_in_the_space, needs=MADE),
     Rule(membership.contains_survives_anything, needs=MADE),
     Rule(membership.contains_agrees_with_validate, needs=(membership.contains_survives_anything,)),
-    Rule(sampling.same_seed_same_samples, needs=MADE),
-    Rule(sampling.global_random_untouched, needs=(sampling.same_seed_same_samples,)),
-    Rule(sampling.numpy_seeds_are_accepted, needs=(sampling.same_seed_same_samples,)),
-    Rule(sampling.copies_are_independent, needs=(sampling.same_seed_same_samples, sampling.global_random_untouched)),
-    Rule(sampling.equality_is_by_value, needs=MADE),
+    Rule(samples.same_seed_same_samples, needs=MADE),
+    Rule(samples.global_random_untouched, needs=(samples.same_seed_same_samples,)),
+    Rule(samples.numpy_seeds_are_accepted, needs=(samples.same_seed_same_samples,)),
+    Rule(samples.copies_are_independent, needs=(samples.same_seed_same_samples, samples.global_random_untouched)),
+    Rule(samples.equality_is_by_value, needs=MADE),
     Rule(wire.json_gives_values_back, needs=DRAWN),
     Rule(wire.msgpack_gives_values_back, needs=DRAWN),
-    Rule(wire.description_gives_it_back, needs=(sampling.equality_is_by_value, wire.json_gives_values_back)),
+    Rule(wire.description_gives_it_back, needs=(samples.equality_is_by_value, wire.json_gives_values_back)),
     Rule(wire.schema_admits_values, needs=(wire.json_gives_values_back,)),
     Rule(batches.batches_give_values_back, needs=DRAWN),
     Rule(batches.flattening_gives_values_back, needs=DRAWN),

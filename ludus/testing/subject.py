@@ -202,9 +202,8 @@ def _remakable(env: AnyEnv) -> bool:
 
 def _makers(found: object) -> tuple[Callable[..., Any], Callable[..., object] | None]:
     """What makes an environment, and the class or function under it that the arguments go to, if it may be loaded."""
-    if isinstance(found, Env):
-        spec: Any = found.spec
-        return partial(make, spec), _creator(spec)
+    if is_env(found) and found.spec is not None:
+        return partial(make, found.spec), _creator(found.spec)
     if isinstance(found, EnvSpec):
         # The passive checker would stop at the first breach; here all are wanted.
         return partial(_unchecked, found), _creator(found)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
-from typing import Any
+from typing import TypeGuard
 
 from ludus.core import Env, EnvSpec, Wrapper
 from ludus.core.env import AnyEnv
-from ludus.errors import LudusError, shorten
+from ludus.errors import InvalidType, LudusError, shorten
 from ludus.registry import make
 from ludus.spaces.kinds import class_of
 from ludus.testing.equality import difference
@@ -23,7 +23,6 @@ __all__ = [
     "spec_makes_it_again",
 ]
 
-AnyWrapper = Wrapper[Any, Any, Any, Any]
 Call = tuple[str, tuple[object, ...], dict[str, object]]
 
 
@@ -36,8 +35,14 @@ def is_a_wrapper(subject: Subject) -> Found:
         yield error(f"{subject.name}.env: expected the environment below, got none", "call `super().__init__(env)`")
 
 
-def _wrapper(subject: Subject) -> AnyWrapper:
-    env: Any = subject.fresh()
+def _is_wrapper(env: object) -> TypeGuard[Wrapper]:
+    return isinstance(env, Wrapper)
+
+
+def _wrapper(subject: Subject) -> Wrapper:
+    env = subject.fresh()
+    if not _is_wrapper(env):
+        raise InvalidType(f"{subject.name}: expected a ludus.Wrapper, got {shorten(env)}")
     return env
 
 
@@ -46,7 +51,7 @@ def arguments_make_it_again(subject: Subject) -> Found:
     wrapper = _wrapper(subject)
     fix = "take no *args after env: only arguments with names can be recorded"
     try:
-        again: AnyWrapper = type(wrapper)(wrapper.env, **wrapper.arguments)
+        again: Wrapper = type(wrapper)(wrapper.env, **wrapper.arguments)
     except Exception as failure:
         yield error(f"{type(wrapper).__name__}(env, **arguments): expected it again, got {raised(failure)}", fix)
         return

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 from ludus.errors import InvalidAction
 from ludus.spaces import Record, Space
+from ludus.spaces.kinds import is_dict, is_list_or_tuple
 from ludus.spaces.scalar_fields import NAMED_FLOATS
 from ludus.spaces.space import Violation
 from ludus.tools.calls import Call, Calls
@@ -44,14 +44,14 @@ def action_tools(space: Space[object]) -> dict[str, Tool]:
         return space.tools
     if not isinstance(space, Record):
         return {}
-    declared: tuple[Callable[..., Any], ...] = getattr(space.model, DECLARED, ())
+    declared: tuple[Callable[..., object], ...] = getattr(space.model, DECLARED, ())
     found = [Tool(one.__name__, one) for one in declared] or [_whole(space)]
     for one in found:
         one.returns = None  # what agents see is the observation, not the action
     return {one.name: one for one in found}
 
 
-def action_of(space: Space[Any], tools: Mapping[str, Tool], call: Call) -> Any:
+def action_of(space: Space[object], tools: Mapping[str, Tool], call: Call) -> object:
     """The action that a call stands for; InvalidAction with every violation where it stands for none.
 
     >>> from dataclasses import dataclass
@@ -73,11 +73,7 @@ def action_of(space: Space[Any], tools: Mapping[str, Tool], call: Call) -> Any:
     arguments = tools[call.tool].coerce(call.arguments, call.tool, problems)
     if problems:
         raise InvalidAction("; ".join(map(str, problems)))
-    return _coerced(space, tools[call.tool].function(**arguments), call.tool)
-
-
-def _coerced(space: Any, action: Any, name: str) -> Any:
-    return space.coerce(action, name, InvalidAction)
+    return space.coerce(tools[call.tool].function(**arguments), call.tool, InvalidAction)
 
 
 def _whole(space: Record) -> Tool:
@@ -100,7 +96,7 @@ def _first_paragraph(model: type) -> str:
     return "" if said.startswith(f"{model.__name__}(") else said
 
 
-def _fields(space: Record, **given: object) -> Any:
+def _fields(space: Record, **given: object) -> object:
     return space.coerce(given, "action", InvalidAction)
 
 
@@ -118,16 +114,19 @@ def _name(model: str) -> str:
     return UNNAMED if name in RESERVED or not NAME.fullmatch(name) else name
 
 
-def alternatives(schema: Mapping[str, Any]) -> list[Any]:
+def alternatives(schema: Mapping[str, object]) -> list[dict[str, object]]:
     """What a value may be, without the names by which JSON writes NaN and the infinities: no agent means those.
 
     >>> alternatives({"anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}]})
     [{'type': 'number'}]
     """
-    return [one for one in schema["anyOf"] if one.get("enum") != list(NAMED_FLOATS)]
+    several = schema["anyOf"]
+    if not is_list_or_tuple(several):
+        return []
+    return [one for one in several if is_dict(one) and one.get("enum") != list(NAMED_FLOATS)]
 
 
-def described(schema: Mapping[str, Any]) -> str:
+def described(schema: Mapping[str, object]) -> str:
     """A JSON schema in words.
 
     >>> described({"type": "integer", "minimum": 0, "maximum": 6})
@@ -135,16 +134,18 @@ def described(schema: Mapping[str, Any]) -> str:
     >>> described({"type": "array", "items": {"type": "number"}, "minItems": 5, "maxItems": 5})
     'a list of 5, each a number'
     """
-    if "enum" in schema:
-        return f"one of {', '.join(map(repr, schema['enum']))}"
+    if is_list_or_tuple(choices := schema.get("enum")):
+        return f"one of {', '.join(map(repr, choices))}"
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(map(described, alternatives(schema))))
     kind = schema.get("type")
     if kind == "array":
         least, most = schema.get("minItems"), schema.get("maxItems")
         count = f" of {least}" if least is not None and least == most else ""
-        return f"a list{count}" + (f", each {described(schema['items'])}" if schema.get("items") else "")
+        items = schema.get("items")
+        return f"a list{count}" + (f", each {described(items)}" if is_dict(items) and items else "")
     low, high = schema.get("minimum"), schema.get("maximum")
-    bounded = low is not None and high is not None and max(abs(low), abs(high)) < 1 << 53
     words = ARTICLES.get(str(kind), "nothing" if kind == "null" else "an object")
-    return f"{words} from {low} to {high}" if bounded else words
+    if not isinstance(low, int | float) or not isinstance(high, int | float) or max(abs(low), abs(high)) >= 1 << 53:
+        return words
+    return f"{words} from {low} to {high}"

@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, copy_context
-from typing import Any
+from typing import TypeVar
 
 from ludus.tools.outcome import ToolError
 
 __all__ = ["Loop", "within"]
+
+T = TypeVar("T")
 
 
 class Loop:
@@ -18,7 +20,7 @@ class Loop:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tools")
         self._runner: asyncio.Runner | None = None
 
-    def run(self, coroutine: Coroutine[object, object, object], seconds: float | None) -> Any:
+    def run(self, coroutine: Coroutine[object, object, T], seconds: float | None) -> T:
         """What the coroutine returns; it is cancelled after `seconds`, which is a ToolError."""
         return self._thread.submit(self._run, coroutine, seconds, copy_context()).result()
 
@@ -27,7 +29,7 @@ class Loop:
         self._thread.submit(self._end).result()
         self._thread.shutdown()
 
-    def _run(self, coroutine: Coroutine[object, object, object], seconds: float | None, context: Context) -> object:
+    def _run(self, coroutine: Coroutine[object, object, T], seconds: float | None, context: Context) -> T:
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner.run(within(coroutine, seconds), context=context)
@@ -38,7 +40,7 @@ class Loop:
             runner.close()
 
 
-async def within(coroutine: Awaitable[object], seconds: float | None) -> object:
+async def within(coroutine: Awaitable[T], seconds: float | None) -> T:
     """What it gives; it is cancelled after `seconds`, which is a ToolError."""
     limit = asyncio.timeout(seconds)
     try:

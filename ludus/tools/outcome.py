@@ -1,6 +1,6 @@
 """`ToolOutcome`: what an agent observes of a call, and how a tool's result becomes that."""
 
-from typing import Annotated, Any
+from typing import Annotated, Protocol
 
 import msgspec
 
@@ -63,7 +63,18 @@ def failed(tool: str, error: Exception) -> ToolOutcome:
     return ToolOutcome(tool, "", _encodable(text)[:MAX_ERROR_CHARS] or type(error).__name__)
 
 
-def result_of(outcome: Any) -> Any:
+class ToolAnswer(Protocol):
+    """What looks like a `ToolOutcome`."""
+
+    @property
+    def result(self) -> str: ...
+    @property
+    def error(self) -> str: ...
+    @property
+    def structured(self) -> bool: ...
+
+
+def result_of(outcome: ToolAnswer) -> object:
     """The value that a tool returned, out of an observation that is or looks like a `ToolOutcome`.
 
     >>> result_of(ToolOutcome("buy", '{"left":3}', structured=True)), result_of(ToolOutcome("look", "3 left"))

@@ -1,14 +1,14 @@
 """`ObservationText`: observations as text that a language model reads, each only as far as it is new."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
 import msgspec
 
 from ludus.errors import InvalidArgument
 from ludus.spaces import Record, Space
-from ludus.spaces.kinds import is_list
-from ludus.tools.outcome import ToolOutcome
+from ludus.spaces.kinds import is_list, is_mapping
+from ludus.tools.outcome import ToolAnswer, ToolOutcome
 
 __all__ = ["ObservationText"]
 
@@ -54,14 +54,15 @@ class ObservationText:
         """Forget what was told: an episode begins."""
         self._before = {}
 
-    def __call__(self, observation: Any) -> str:
+    def __call__(self, observation: object) -> str:
         """The text."""
         space = self._space
         if not isinstance(space, Record):
             return _told(space.encode(observation, binary=False))
         if tuple(space.fields) == ToolOutcome.__struct_fields__:
-            return observation.error or observation.result
-        value = space.encode(observation, binary=False)
+            answer = cast("ToolAnswer", observation)  # its space says so
+            return answer.error or answer.result
+        value: dict[str, object] = space.encode(observation, binary=False)
         before, self._before = self._before, value
         told: dict[str, str] = {}
         for name in self._fields:
@@ -75,12 +76,12 @@ def _separator(text: str) -> str:
     return "\n" if "\n" in text else " "
 
 
-def _new(value: Any, before: Any) -> Any:
+def _new(value: object, before: object) -> object:
     """What of a list or text is beyond what it was; all of it where it did not merely grow."""
-    grown = (is_list(value) and is_list(before)) or (isinstance(value, str) and isinstance(before, str))
-    if not grown or not before or len(value) <= len(before) or value[: len(before)] != before:
+    if not ((is_list(value) and is_list(before)) or (isinstance(value, str) and isinstance(before, str))):
         return value
-    return value[len(before) :]
+    grown = bool(before) and len(value) > len(before) and value[: len(before)] == before
+    return value[len(before) :] if grown else value
 
 
 def _told(value: object) -> str:
@@ -93,13 +94,15 @@ def _told(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _listed(value: list[Any]) -> str:
-    if all(isinstance(one, Mapping) for one in value):
-        return "\n".join(_said(one) for one in value)
+def _listed(value: list[object]) -> str:
+    messages = [one for one in value if is_mapping(one)]
+    if len(messages) == len(value):
+        return "\n".join(_said(one) for one in messages)
     if all(isinstance(one, int | float) for one in value):
         return msgspec.json.encode(value).decode() if len(value) <= MAX_NUMBERS else f"({len(value)} numbers)"
-    if all(isinstance(one, list) for one in value):
-        return "\n".join(_listed(one) for one in value)
+    lists = [one for one in value if is_list(one)]
+    if len(lists) == len(value):
+        return "\n".join(_listed(one) for one in lists)
     return msgspec.json.encode(value).decode()
 
 

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar, get_type_hints, overload
+from typing import NamedTuple, TypeVar, get_type_hints, overload
 
 import ludus.spaces.record  # noqa: F401  # pyright: ignore[reportUnusedImport]  (for parameters that are models)
 from ludus.errors import InvalidArgument, InvalidSpace, InvalidType, InvalidValue, listing, shorten
@@ -15,8 +15,9 @@ from ludus.spaces.space import Violation
 
 __all__ = ["Parameter", "Tool", "tool", "tools_of"]
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 MARK = "__ludus_tool__"
+UNBOUND: tuple[type, ...] = (staticmethod, classmethod)
 SECONDS = "__ludus_seconds__"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 SECTION = re.compile(r"^(Args|Arguments|Returns|Raises|Yields|Examples?|Notes?):[ ]*$", re.MULTILINE)
@@ -30,7 +31,7 @@ class Parameter(NamedTuple):
 
     type: FieldType
     required: bool
-    default: Any
+    default: object
     description: str
 
 
@@ -51,7 +52,7 @@ class Tool:
     {'a': 2, 'b': 1}
     """
 
-    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+    def __init__(self, name: str, function: Callable[..., object]) -> None:
         if not NAME.fullmatch(name) or name in RESERVED:
             raise InvalidArgument(f"tool: expected a name of letters, digits and _, none of {RESERVED}, got {name!r}")
         self.name, self.function = name, function
@@ -89,7 +90,7 @@ class Tool:
         schema = None if self.returns is None else self.returns.json_schema()
         return None if schema is None or schema.get("type") in ("string", "null") else schema
 
-    def arguments(self, given: Any, error: type[InvalidValue] = InvalidValue) -> dict[str, Any]:
+    def arguments(self, given: object, error: type[InvalidValue] = InvalidValue) -> dict[str, object]:
         """The arguments of a call, checked, with defaults where none were given."""
         if not is_dict(given):
             raise error(f"{self.name}: expected arguments by name, got {shorten(given)}")
@@ -98,21 +99,21 @@ class Tool:
             raise error("; ".join(str(one) for one in problems))
         return {name: given.get(name, one.default) for name, one in self.parameters.items()}
 
-    def violations(self, given: dict[str, Any], path: str) -> list[Violation]:
+    def violations(self, given: Mapping[str, object], path: str) -> list[Violation]:
         """Everything that is wrong with the arguments of a call."""
         checked = ((name, one) for name, one in self.parameters.items() if name in given)
         return self._misnamed(given, path) or [
             found for name, one in checked for found in one.type.validate(given[name], f"{path}.{name}")
         ]
 
-    def coerce(self, given: Mapping[Any, Any], path: str, problems: list[Violation]) -> dict[str, Any]:
+    def coerce(self, given: Mapping[str, object], path: str, problems: list[Violation]) -> dict[str, object]:
         """The arguments that these stand for, none filled in; what is wrong with them is added to `problems`."""
         wrong = self._misnamed(given, path)
         problems += wrong
         checked = () if wrong else ((name, one) for name, one in self.parameters.items() if name in given)
         return {name: one.type.coerce(given[name], f"{path}.{name}", problems) for name, one in checked}
 
-    def _misnamed(self, given: Mapping[Any, Any], path: str) -> list[Violation]:
+    def _misnamed(self, given: Mapping[str, object], path: str) -> list[Violation]:
         unknown = [name for name in given if name not in self.parameters]
         missing = [name for name, one in self.parameters.items() if one.required and name not in given]
         if not unknown and not missing:
@@ -126,7 +127,7 @@ class Tool:
 def tool(function: F) -> F: ...
 @overload
 def tool(function: None = None, *, name: str | None = None, seconds: float | None = None) -> Callable[[F], F]: ...
-def tool(function: object = None, *, name: str | None = None, seconds: float | None = None) -> Any:
+def tool(function: object = None, *, name: str | None = None, seconds: float | None = None) -> object:
     """Mark a method as one that agents may call, by its own name or another.
 
     An async method may be given `seconds`, after which it is stopped and the agent is told. Other code cannot be
@@ -141,7 +142,7 @@ def tool(function: object = None, *, name: str | None = None, seconds: float | N
     ['buy']
     """
 
-    def mark(one: object) -> Any:
+    def mark(one: object) -> object:
         given = one
         if not callable(one) or isinstance(one, staticmethod | classmethod | type):
             raise InvalidType(f"tool: expected a method of an environment, got {shorten(given)}")
@@ -164,10 +165,9 @@ def tools_of(owner: type) -> dict[str, Tool]:
     """
     names: dict[str, str] = {}
     for kind in reversed(owner.__mro__):
-        held: Mapping[str, Any] = vars(kind)
+        held: Mapping[str, object] = vars(kind)
         for attribute, value in held.items():
-            own: object = value
-            if isinstance(own, staticmethod | classmethod) and hasattr(value.__func__, MARK):
+            if isinstance(value, UNBOUND) and hasattr(getattr(value, "__func__", None), MARK):
                 raise InvalidType(f"{owner.__name__}.{attribute}: expected a method as a tool, got {shorten(value)}")
             name = getattr(value, MARK, names.get(attribute))
             if name is not None:
@@ -181,7 +181,7 @@ def tools_of(owner: type) -> dict[str, Tool]:
     return found
 
 
-def _hints(name: str, function: Callable[..., object]) -> dict[str, Any]:
+def _hints(name: str, function: Callable[..., object]) -> dict[str, object]:
     try:
         return get_type_hints(function, include_extras=True)
     except NameError as error:

@@ -1,8 +1,9 @@
 """`ToolEnv`: an environment whose actions are calls of its own methods."""
 
+from inspect import iscoroutine
 from typing import Any, ClassVar
 
-from ludus.core import Env, Outcome, Step
+from ludus.core import Env, Info, Outcome, Step
 from ludus.core.options import Options
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded
 from ludus.spaces import Record
@@ -40,7 +41,7 @@ class ToolEnv(Env[ToolOutcome, Call]):
     told: ClassVar[tuple[type[Exception], ...]] = (ToolError, ValueError)
     """Exceptions of a tool that the agent observes. Any other is a fault of the environment, and raised."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls.tools = tools_of(cls)
         cls.snapshot_shared = (*(one for one in cls.snapshot_shared if one != "_loop"), "_loop")
@@ -57,7 +58,7 @@ class ToolEnv(Env[ToolOutcome, Call]):
         self._under_way = False
         self._loop: Loop | None = None
 
-    def reset(self, *, seed: Any = None, options: Options | None = None) -> tuple[ToolOutcome, dict[str, Any]]:
+    def reset(self, *, seed: Any = None, options: Options | None = None) -> tuple[ToolOutcome, Info]:
         """Begin; subclasses start with `super().reset(seed=seed)`."""
         super().reset(seed=seed, options=options)
         self._under_way = True
@@ -79,7 +80,7 @@ class ToolEnv(Env[ToolOutcome, Call]):
         self._under_way = not ends
         return Step.ending(seen, ends, reward) if isinstance(ends, str) else Step(seen, reward, ends, False, {})
 
-    def call(self, name: str, /, **arguments: Any) -> Step[ToolOutcome]:
+    def call(self, name: str, /, **arguments: object) -> Step[ToolOutcome]:
         """`step(Call(name, arguments))`."""
         return self.step(Call(name, arguments))
 
@@ -95,9 +96,10 @@ class ToolEnv(Env[ToolOutcome, Call]):
             loop.close()
         super().close()
 
-    def _carry_out(self, called: Tool, arguments: dict[str, Any]) -> Any:
-        if not called.is_async:
-            return called.function(self, **arguments)
+    def _carry_out(self, called: Tool, arguments: dict[str, object]) -> object:
+        result = called.function(self, **arguments)
+        if not called.is_async or not iscoroutine(result):
+            return result
         if self._loop is None:
             self._loop = Loop()
-        return self._loop.run(called.function(self, **arguments), called.seconds)
+        return self._loop.run(result, called.seconds)

@@ -1,7 +1,7 @@
 """`RowBlock`: the rows that wait to be written, in arrays of their own; filled by one thread, read by another."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -32,9 +32,10 @@ BLOCK_BYTES = 8 << 20
 MAX_ROWS = 1 << 13
 OBJECT_BYTES = 4 << 20
 """From how many bytes of messages and other objects on a block is written."""
-Layout = dict[str, tuple[np.dtype[Any], tuple[int, ...]]]
+Layout = dict[str, tuple[np.dtype[np.generic], tuple[int, ...]]]
 """The dtype and shape of a row of each column."""
-Values = dict[str, Any]
+Values = Mapping[str, Array | np.generic]
+"""The arrays of a row, by column; a digest is one number."""
 _ENCODER = msgspec.msgpack.Encoder()
 
 
@@ -113,7 +114,9 @@ class RowBlock:
         self.rows = max(1, min(MAX_ROWS, BLOCK_BYTES // max(1, row_bytes)))
         self.layout, self.shown = layout, shown or {}
         """`shown`: the dtypes of columns whose values are narrowed already."""
-        self.arrays = {name: np.zeros((self.rows, *shape), dtype) for name, (dtype, shape) in layout.items()}
+        self.arrays: dict[str, Array] = {
+            name: np.zeros((self.rows, *shape), dtype) for name, (dtype, shape) in layout.items()
+        }
         self.objects = {name: ObjectRows() for name in objects}
         self.ended = Ended()
         self.clear(0)

@@ -11,7 +11,6 @@ A chunk without its description was cut short, and does not count.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -140,8 +139,10 @@ def write_block(archive: ArchiveWriter, number: int, block: RowBlock) -> bool:
     objects = {f"steps/{name}": column.member(begin, end) for name, column in block.objects.items()}
     resets = [one for one in block.resets if first <= one.row < last]
     shown = {f"steps/{name}": dtype for name, dtype in block.shown.items()}
-    beside: Any = {"events": events[:count_events], "resets": resets, "digests": digests, "shown": shown}
-    write_chunk(archive, number, first, end - begin, arrays, objects, **beside)
+    write_chunk(
+        archive, number, first, end - begin, arrays, objects,
+        events=events[:count_events], resets=resets, digests=digests, shown=shown,
+    )  # fmt: skip
     del events[:count_events]
     block.flushed, block.told = end, ended
     return True

@@ -7,7 +7,7 @@ sizes are what shapes say. What does not fit is a TrajectoryError.
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -23,7 +23,10 @@ from ludus.trajectory.header import RunHeader
 from ludus.trajectory.npy_column import decode_column
 from ludus.wire.frame import FrameLimits, read_frame
 
-__all__ = ["Chunks"]
+__all__ = ["Chunks", "Column"]
+
+Column = Array | list[object]
+"""Rows of a column: an array, or plain values."""
 
 HEAD_BYTES = 1 << 22
 OBJECTS = FrameLimits(size=1 << 26, depth=32, items=1 << 22)
@@ -107,7 +110,7 @@ class Chunks:
         values.flags.writeable = False
         return values, values.nbytes
 
-    def objects(self, number: int, name: str) -> list[Any] | None:
+    def objects(self, number: int, name: str) -> list[object] | None:
         """The rows of a column of other values of one chunk; None where it has none of that name."""
         if name not in self.heads[number].objects:
             return None
@@ -175,8 +178,7 @@ class Chunks:
     def _keep(self, key: tuple[int, str], read: Callable[[], tuple[FoundT, int]]) -> FoundT:
         if key in self._kept:
             self._kept.move_to_end(key)
-            kept: Any = self._kept[key][0]  # what `read` of this key gave
-            return kept
+            return cast("FoundT", self._kept[key][0])  # what `read` of this key gave
         found, size = read()
         self._kept[key] = found, size
         self._kept_bytes += size
@@ -196,13 +198,12 @@ class Chunks:
                 yield number, begin - head.first, stop - head.first
             number += 1
 
-    def lane(self, name: str, lane: int, rows: Array, *, sparse: bool = False) -> Any:
+    def lane(self, name: str, lane: int, rows: Array, *, sparse: bool = False) -> Column:
         """What a column has of one lane in these rows, ascending: an array, or a list of other values.
 
         A column that is `sparse` may be missing in some chunks, and has zeros there.
         """
-        parts: list[Any] = []
-        listed = False
+        parts: list[Column] = []
         for number, begin, stop in self.spans(int(rows[0]), int(rows[-1]) + 1) if len(rows) else ():
             first = self.heads[number].first
             low, high = np.searchsorted(rows, [first + begin, first + stop])
@@ -218,13 +219,20 @@ class Chunks:
                 continue
             if objects is None:
                 raise TrajectoryError(f"chunk {number}: expected a column {name!r}, got none")
-            listed = True
             parts.append([_of_lane(objects[row], lane, name) for row in chosen.tolist()])
-        if listed:
+        arrays = [part for part in parts if not isinstance(part, list)]
+        if len(arrays) < len(parts):
             return [one for part in parts for one in part]
         if not parts:
             raise TrajectoryError(f"{name}: expected rows from 0 to {self.rows - 1}, got {len(rows)} others")
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+    def numbers(self, name: str, lane: int, rows: Array, *, sparse: bool = False) -> Array:
+        """The same of a column that is an array."""
+        found = self.lane(name, lane, rows, sparse=sparse)
+        if isinstance(found, list):
+            raise TrajectoryError(f"{name}: expected an array, got other values")
+        return found
 
     def masks(self, first: int, end: int) -> tuple[Array, list[Array]]:
         """The rows in which only some lanes took part, and which."""

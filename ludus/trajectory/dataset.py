@@ -9,13 +9,12 @@ import numpy as np
 from ludus.errors import MissingExtra
 from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_dict, is_list, is_tuple
+from ludus.trajectory.chunk_reader import Column
 from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.run import Run
 
 __all__ = ["StepDataset", "flat_columns", "to_arrow", "to_pandas"]
 
-Column = Array | list[Any]
-"""A row for each step: an array, or plain values."""
 EXTRAS = {"pandas": "pandas", "pyarrow": "parquet"}
 
 
@@ -60,25 +59,29 @@ class StepDataset:
         return self._current[1]
 
 
-def _at(column: Any, place: int) -> object:
+def _at(column: object, place: int) -> object:
     if is_dict(column):
         return {name: _at(one, place) for name, one in column.items()}
     if is_tuple(column):
         return tuple(_at(one, place) for one in column)
-    return column[place] if is_list(column) else np.asarray(column[place])
+    return column[place] if is_list(column) else np.asarray(np.asarray(column)[place])
 
 
 def _episode_columns(episode: RecordedEpisode) -> dict[str, object]:
-    found: dict[str, object] = {"action": episode.actions}
-    length = episode.length
-    for name, flag in (("terminated", episode.terminated), ("truncated", episode.truncated)):
-        column = np.zeros(length, np.bool_)
-        column[-1] = flag
-        found[name] = column
-    if episode.run.level != "seeds":
-        found["reward"] = episode.rewards
+    found: dict[str, object] = {"action": episode.actions, **_told(episode)}
     if episode.run.level == "full":
         found["observation"] = found["next_observation"] = episode.observations
+    return found
+
+
+def _told(episode: RecordedEpisode) -> dict[str, Array]:
+    """What each step is said to have given, beside the observation."""
+    found: dict[str, Array] = {}
+    for name, flag in (("terminated", episode.terminated), ("truncated", episode.truncated)):
+        found[name] = np.zeros(episode.length, np.bool_)
+        found[name][-1] = flag
+    if episode.run.level != "seeds":
+        found["reward"] = episode.rewards
     return found
 
 
@@ -89,7 +92,7 @@ def flat_columns(run: Run) -> dict[str, Any]:
     """
     parts: dict[str, list[Column]] = {}
     for episode in run:
-        rows: dict[str, Any] = {
+        rows: dict[str, Column] = {
             "episode": np.full(episode.length, episode.number),
             "step": np.arange(episode.length),
             "lane": np.full(episode.length, episode.lane),
@@ -99,17 +102,16 @@ def flat_columns(run: Run) -> dict[str, Any]:
         if run.level == "full":
             for name in run.observed.names:
                 rows[name] = episode.column(name, "observation")[:-1]
-        own = _episode_columns(episode)
-        rows |= {name: own[name] for name in ("reward", "terminated", "truncated") if name in own}
+        told = _told(episode)
+        rows |= {name: told[name] for name in ("reward", "terminated", "truncated") if name in told}
         for name, column in rows.items():
             parts.setdefault(name, []).append(column)
     return {name: _joined(columns) for name, columns in parts.items()}
 
 
 def _joined(columns: list[Column]) -> Column:
-    if is_list(columns[0]):
-        return [one for column in columns for one in column]
-    return np.concatenate(columns)
+    arrays = [column for column in columns if not isinstance(column, list)]
+    return np.concatenate(arrays) if len(arrays) == len(columns) else [one for column in columns for one in column]
 
 
 def to_pandas(run: Run) -> Any:

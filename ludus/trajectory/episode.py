@@ -10,7 +10,7 @@ from ludus.core import AutoresetMode, Info, Outcome
 from ludus.core.options import Options
 from ludus.errors import TrajectoryError
 from ludus.spaces.array_space import Array
-from ludus.spaces.kinds import is_list
+from ludus.trajectory.chunk_reader import Column
 from ludus.trajectory.event import Event
 from ludus.trajectory.tracker import OUTCOMES
 
@@ -120,7 +120,7 @@ class RecordedEpisode:
     @property
     def rewards(self) -> Array:
         """The rewards, one for each step."""
-        return self._column("reward", self.rows[1:])
+        return self.run.chunks.numbers("steps/reward", self.lane, self.rows[1:])
 
     @property
     def infos(self) -> list[Info]:
@@ -133,21 +133,21 @@ class RecordedEpisode:
         name = f"steps/info.{known.index(key)}" if key in known else ""
         if not self.run.chunks.has(name):
             raise TrajectoryError(f"info: expected one of {known} that was ever told, got {key!r}")
-        return self.run.chunks.lane(name, self.lane, self.rows, sparse=True)
+        return self.run.chunks.numbers(name, self.lane, self.rows, sparse=True)
 
     @property
     def events(self) -> list[Event]:
         """What happened beside its steps."""
         return self.run.events_of(self)
 
-    def column(self, name: str, kind: str) -> Any:
+    def column(self, name: str, kind: str) -> Column:
         """One column as the file has it: a row for each step, and one more for observations."""
         if kind != "observation":
             return self._column(name, self.rows[1:])
         leaves = self.run.observed.take_many(self.observations)
         return leaves[self.run.observed.names.index(name)]
 
-    def _column(self, name: str, rows: Array) -> Any:
+    def _column(self, name: str, rows: Array) -> Column:
         return self.run.chunks.lane(f"steps/{name}", self.lane, rows)
 
     def _values(self, name: str, rows: Array) -> object:
@@ -176,5 +176,5 @@ class RecordedEpisode:
             )
 
 
-def _appended(column: Any, last: Any) -> object:
-    return [*column, last] if is_list(column) else np.concatenate([column, last[None]])
+def _appended(column: Column, last: Array) -> Column:
+    return [*column, last] if isinstance(column, list) else np.concatenate([column, last[None]])

@@ -1,7 +1,6 @@
 """The pictures of an episode, drawn by executing its lane once more: a file of seeds is enough for a video."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ __all__ = ["episode_frames"]
 RENDER_MODE = "rgb_array"
 
 
-def episode_frames(run: Run, number: int, *, isolation: object = None) -> Iterator[Any]:
+def episode_frames(run: Run, number: int, *, isolation: object = None) -> Iterator[Array]:
     """The picture after the reset and after each step of an episode, as pixels.
 
     One environment is made from the run's spec, in a sandbox where that names code that nobody chose here, and executes
@@ -53,7 +52,7 @@ class _Lane:
         self.waiting = self.terminated = self.truncated = False
         """`waiting`: the next step begins an episode."""
 
-    def frames(self) -> Iterator[Any]:
+    def frames(self) -> Iterator[Array]:
         episode, first = self.episode, self._first()
         for row, operation, action in self._rows(first):
             begins = row == first or self.waiting or operation != STEP

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -92,21 +92,20 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 def header_of(env: AnyEnv, level: Level, *, info: Sequence[str] = (), metadata: Data | None = None) -> RunHeader:
     """The header of a run of this environment or batch."""
-    batched = bool(env.batch_shape)
+    batch = env if isinstance(env, VectorEnv) else None
     spec, wrappers, why = _specs(env)
-    lane: Any = env
     return RunHeader(
         level=level,
-        lanes=env.batch_shape[0] if batched else 1,
-        batched=batched,
-        autoreset_mode=lane.autoreset_mode.value if batched else "",
+        lanes=1 if batch is None else env.batch_shape[0],
+        batched=batch is not None,
+        autoreset_mode="" if batch is None else batch.autoreset_mode.value,
         executor=str(getattr(env.unwrapped, "executor", "")),
         spec=spec,
         unspecified=why,
         wrappers=wrappers,
-        planned=batched and callable(getattr(env.unwrapped, "episodes", None)),
-        observation_space=describe(lane.single_observation_space if batched else env.observation_space),
-        action_space=describe(lane.single_action_space if batched else env.action_space),
+        planned=batch is not None and callable(getattr(env.unwrapped, "episodes", None)),
+        observation_space=describe(env.observation_space if batch is None else batch.single_observation_space),
+        action_space=describe(env.action_space if batch is None else batch.single_action_space),
         info=list(info),
         rules=source_hash(env),
         versions=running_versions(),
@@ -125,13 +124,11 @@ def read_header(data: bytes) -> RunHeader:
 def _specs(env: AnyEnv) -> tuple[Data | None, list[Data], str]:
     """The spec of one lane, the wrappers around a batch, and why there is none."""
     bottom = env.unwrapped if isinstance(env, VectorEnv) else env
-    layers: list[Wrapper[object, Any, object, Any]] = []
-    if isinstance(env, VectorEnv):
-        layers = [layer for layer in env._layers() if isinstance(layer, Wrapper)]  # pyright: ignore[reportPrivateUsage]
+    layers = env._layers() if isinstance(env, VectorEnv) else []  # pyright: ignore[reportPrivateUsage]
     if bottom.spec is None:
         return None, [], f"{bottom} was not made by `ludus.make` or from a spec"
     try:
-        wrappers = [layer.wrapper_spec(**layer.arguments) for layer in reversed(layers)]
+        wrappers = [layer.wrapper_spec(**layer.arguments) for layer in reversed(layers) if isinstance(layer, Wrapper)]
         plain = EnvSpec("Around-v0", additional_wrappers=tuple(wrappers)).to_json()
         return (
             msgspec.json.decode(bottom.spec.to_json()),

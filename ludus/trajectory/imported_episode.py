@@ -1,18 +1,19 @@
 """Episodes that come from other formats, written as a run."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ludus.core import Outcome
 from ludus.core.options import Options
 from ludus.spaces import Space, describe
+from ludus.spaces.array_space import Array
 from ludus.spaces.plain import encode_value
 from ludus.trajectory.block import RESET, RESTORE, STEP, StepRow
-from ludus.trajectory.event import EventValue, stored
+from ludus.trajectory.event import Data, EventValue, stored
 from ludus.trajectory.header import RunHeader
 from ludus.trajectory.tracker import CODES, UNTOLD
 from ludus.trajectory.values import ValueColumns
@@ -28,9 +29,9 @@ class ImportedEpisode(NamedTuple):
     2
     """
 
-    actions: list[Any]
-    rewards: Any
-    observations: list[object] | None = None
+    actions: Sequence[object]
+    rewards: Sequence[float] | Array
+    observations: Sequence[object] | None = None
     terminated: bool = False
     truncated: bool = False
     outcome: Outcome | None = None
@@ -46,16 +47,25 @@ class ImportedEpisode(NamedTuple):
         return len(self.actions)
 
 
-def imported_header(observations: Space[Any], actions: Space[Any], *, full: bool, why: str, **fields: Any) -> RunHeader:
+def imported_header(
+    observations: Space[object],
+    actions: Space[object],
+    *,
+    full: bool,
+    why: str,
+    metadata: Data,
+    spec: Data | None = None,
+) -> RunHeader:
     """The header of a run of one lane; `why` it names no environment, where `spec` is not given."""
     return RunHeader(
         level="full" if full else "steps",
         lanes=1,
         batched=False,
-        unspecified="" if fields.get("spec") else why,
+        spec=spec,
+        unspecified="" if spec else why,
         observation_space=describe(observations),
         action_space=describe(actions),
-        **fields,
+        metadata=metadata,
     )
 
 

@@ -9,7 +9,7 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import cast
 
 import msgspec
 import zstandard
@@ -91,7 +91,9 @@ def _bytes(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     if member.compress_type != ZSTD:
         with file.open(member) as opened:
             return opened.read(member.file_size)
-    raw: Any = file.fp
+    raw = file.fp
+    if raw is None:
+        raise TrajectoryError(f"{member.filename}: expected an open file, got a closed one")
     raw.seek(member.header_offset)
     _, name, extra = LOCAL.unpack(raw.read(LOCAL.size))
     raw.seek(member.header_offset + LOCAL.size + name + extra)
@@ -138,7 +140,7 @@ def _read(sample: Data, score: str | None) -> ImportedEpisode:
 
 def _message(message: Data, attachments: Data) -> Iterator[EventValue]:
     role, content = str(message.get("role")), message.get("content")
-    parts: list[Any] = content if is_list(content) else [{"type": "text", "text": content or ""}]
+    parts = cast(list[Data], content) if is_list(content) else [{"type": "text", "text": content or ""}]
     told = [_text(one.get("reasoning"), attachments) for one in parts if one.get("type") == "reasoning"]
     text = "".join(_text(one.get("text"), attachments) for one in parts if one.get("type") == "text")
     yield from (Reasoning(one) for one in told)
@@ -185,7 +187,7 @@ def _number(value: object) -> float | None:
     return LETTERS.get(value) if isinstance(value, str) else None
 
 
-def _outcome(error: object, limit: Any, worth: float | None) -> Outcome | None:
+def _outcome(error: object, limit: Data | None, worth: float | None) -> Outcome | None:
     if error:
         return Outcome.ENVIRONMENT_FAILED
     if limit:

@@ -7,11 +7,11 @@ of the environment, which Minari has no place for, are attributes of their own t
 import io
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Protocol, overload
 
 import numpy as np
 
@@ -38,6 +38,20 @@ MIN_PICTURE_PX = 32
 """Pixels of a side from which on Minari takes bytes for a picture."""
 PICTURES = ("JPEG",)
 """What Minari writes. Of other formats Pillow reads some by starting a program (EPS: Ghostscript)."""
+
+
+class Node(Protocol):
+    """A group or a set of data of HDF5, as far as it is used here."""
+
+    @property
+    def attrs(self) -> MutableMapping[str, object]: ...
+    def create_group(self, name: str, /) -> "Node": ...
+    def create_dataset(self, name: str, /, *, data: object, dtype: object = None) -> object: ...
+    def get(self, name: str, /, *, getlink: bool) -> object: ...
+    @overload
+    def __getitem__(self, key: str, /) -> "Node": ...
+    @overload
+    def __getitem__(self, key: tuple[()], /) -> Array: ...
 
 
 def to_minari(run: Run, folder: str | os.PathLike[str], id: str, *, masked: bool = False) -> int:
@@ -73,7 +87,7 @@ def to_minari(run: Run, folder: str | os.PathLike[str], id: str, *, masked: bool
     return len(chosen)
 
 
-def _write_episode(group: Any, number: int, episode: RecordedEpisode) -> None:
+def _write_episode(group: Node, number: int, episode: RecordedEpisode) -> None:
     if episode.rewards.ndim != 1:
         raise TrajectoryError(f"to_minari: expected one reward a step, got the shape {episode.rewards.shape[1:]}")
     group.attrs["id"], group.attrs["total_steps"] = number, episode.length
@@ -92,7 +106,7 @@ def _write_episode(group: Any, number: int, episode: RecordedEpisode) -> None:
         group.create_dataset(name, data=column)
 
 
-def _write_values(group: Any, name: str, values: object) -> None:
+def _write_values(group: Node, name: str, values: object) -> None:
     """Values with a row in front, in the structure of their space, as groups and datasets."""
     if is_tuple(values):
         values = {f"_index_{place}": one for place, one in enumerate(values)}
@@ -168,7 +182,7 @@ class _Reader:
         self.acted = ValueColumns(actions, "action", None)
         self.jpeg = jpeg
 
-    def episode(self, file: Any, number: int) -> ImportedEpisode:
+    def episode(self, file: Node, number: int) -> ImportedEpisode:
         try:
             group = _inside(file, f"episode_{number}")
             rewards = np.asarray(_inside(group, "rewards"), np.float64)
@@ -184,7 +198,7 @@ class _Reader:
                 terminated,
                 truncated,
                 told if "outcome" in attributes else Outcome.derived(terminated, truncated) or told,
-                None if seed is None else int(seed),
+                None if seed is None else int(np.asarray(seed)),
                 options,
             )
         except (LookupError, ValueError, TypeError, OSError, AttributeError, RuntimeError) as error:
@@ -192,13 +206,13 @@ class _Reader:
                 raise
             raise TrajectoryError(f"episode {number}: expected an episode of Minari, got {error!r}") from error
 
-    def _values(self, columns: ValueColumns, node: Any, count: int) -> list[Any]:
+    def _values(self, columns: ValueColumns, node: Node, count: int) -> list[object]:
         leaves = [
             self._leaf(space, one) for space, one in zip(columns.leaf_spaces, _nodes(columns.space, node), strict=True)
         ]
         return columns.split(rebuilt(columns.space, leaves), count)
 
-    def _leaf(self, space: Space[object], node: Any) -> object:
+    def _leaf(self, space: Space[object], node: Node) -> object:
         if isinstance(space, Text):
             return [one.decode("utf-8") if isinstance(one, bytes) else str(one) for one in node[()]]
         if self.jpeg and _is_picture(space):
@@ -206,7 +220,7 @@ class _Reader:
         return np.asarray(node[()], getattr(space, "dtype", None))
 
 
-def _nodes(space: Space[object], node: object) -> Iterator[object]:
+def _nodes(space: Space[object], node: Node) -> Iterator[Node]:
     """The datasets of a value, in the order of the leaves of its space."""
     if isinstance(space, Dict):
         for key, one in space.spaces.items():
@@ -218,13 +232,13 @@ def _nodes(space: Space[object], node: object) -> Iterator[object]:
         yield node
 
 
-def _inside(group: Any, name: str) -> Any:
+def _inside(group: Node, name: str) -> Node:
     """What a group has by a name, in its own file: HDF5 has names that lead to other files, and data that lie there."""
     node = group
     for part in name.split("/"):  # a key with a slash is groups in groups, any of which may lead elsewhere
-        link: Any = node.get(part, getlink=True) if part else None
-        if hasattr(link, "path"):  # soft links, too: what they name is reached through others
-            raise TrajectoryError(f"{name}: expected it in the dataset's own file, got a link to {link.path!r}")
+        link = node.get(part, getlink=True) if part else None
+        if (path := getattr(link, "path", None)) is not None:  # soft links, too: what they name is reached by others
+            raise TrajectoryError(f"{name}: expected it in the dataset's own file, got a link to {path!r}")
         node = node[part]
     if getattr(node, "external", None) or getattr(node, "is_virtual", False):
         raise TrajectoryError(f"{name}: expected its data in the dataset's own file, got data of another file")

@@ -10,11 +10,11 @@ both files under `ludus`, as JSON. Texts are texts, other values JSON.
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, Protocol
 
 import msgspec
 import numpy as np
@@ -23,9 +23,9 @@ from ludus.core.foreign_file import open_foreign_file
 from ludus.errors import LudusError, MissingExtra, TrajectoryError, shorten
 from ludus.spaces import Space, Text
 from ludus.spaces.array_space import Array
-from ludus.spaces.kinds import is_list
 from ludus.spaces.plain import decode_value, encode_value
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES
+from ludus.trajectory.chunk_reader import Column
 from ludus.trajectory.episode import RecordedEpisode
 from ludus.trajectory.event import Data
 from ludus.trajectory.header import RunHeader, read_header
@@ -49,6 +49,61 @@ MAX_OPTIONS_CHARS = 1 << 20
 BATCH_BYTES = 1 << 26
 """How much is read at a time, at most, but for a page that is larger."""
 FINAL = "final_"
+
+
+class ArrowScalar(Protocol):
+    """A value of Arrow's, as far as it is used here."""
+
+    def as_py(self) -> object: ...
+
+
+class ArrowTexts(Protocol):
+    """Texts, each of which is there once."""
+
+    def to_pylist(self) -> list[str]: ...
+
+
+class ArrowPlaces(Protocol):
+    """Which of them are where."""
+
+    def to_pylist(self) -> list[int]: ...
+    def to_numpy(self, zero_copy_only: bool) -> Array: ...
+
+
+class ArrowColumn(Protocol):
+    """A column of Arrow's; `dictionary` and `indices` are those of texts that are kept once."""
+
+    @property
+    def type(self) -> object: ...
+    @property
+    def dictionary(self) -> ArrowTexts: ...
+    @property
+    def indices(self) -> ArrowPlaces: ...
+    def to_numpy(self, zero_copy_only: bool) -> Array: ...
+    def to_pylist(self) -> list[object]: ...
+    def flatten(self) -> "ArrowColumn": ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, place: int, /) -> ArrowScalar: ...
+
+
+class ArrowSchema(Protocol):
+    """What columns there are."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+
+class ArrowBatch(Protocol):
+    """Rows as Arrow reads them."""
+
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def schema(self) -> ArrowSchema: ...
+    @property
+    def columns(self) -> Sequence[ArrowColumn]: ...
+    def column(self, name: str, /) -> ArrowColumn: ...
+    def slice(self, offset: int, length: int, /) -> "ArrowBatch": ...
 
 
 def to_parquet(run: Run, folder: str | os.PathLike[str], *, masked: bool = False) -> int:
@@ -128,12 +183,13 @@ def _episode_columns(run: Run, chosen: list[RecordedEpisode], arrow: ModuleType)
     return found
 
 
-def _cells(parts: list[Any], space: Space[object] | None, arrow: ModuleType) -> object:
+def _cells(parts: Sequence[Column], space: Space[object] | None, arrow: ModuleType) -> object:
     """Parts of a column as one of Arrow's."""
-    if isinstance(parts[0], list):
+    arrays = [part for part in parts if not isinstance(part, list)]
+    if len(arrays) < len(parts):
         rows = [one for part in parts for one in part]
         return arrow.array(rows if isinstance(space, Text) else [_as_json(one) for one in rows], arrow.string())
-    column: Array = np.concatenate(parts)
+    column: Array = np.concatenate(arrays)
     if column.ndim == 1:
         return arrow.array(column)
     flat = np.ascontiguousarray(column).reshape(-1)
@@ -181,7 +237,7 @@ def _alone(header: RunHeader) -> RunHeader:
 class _Reader:
     """Reads steps and episodes as they come, and no more at a time than may be."""
 
-    def __init__(self, header: RunHeader, steps: BinaryIO, parquet: Any) -> None:
+    def __init__(self, header: RunHeader, steps: BinaryIO, parquet: ModuleType) -> None:
         self.full, self._parquet = header.level == "full", parquet
         self.observed = ValueColumns(header.space("observation"), "observation", None)
         self.acted = ValueColumns(header.space("action"), "action", None)
@@ -193,7 +249,7 @@ class _Reader:
                 self._row_bytes += math.prod(shape) * getattr(getattr(space, "dtype", None), "itemsize", 8)
         self._steps = self._opened(steps, GROUP_STEPS)
 
-    def _opened(self, file: BinaryIO, most_rows: int) -> Iterator[Any]:
+    def _opened(self, file: BinaryIO, most_rows: int) -> Iterator[ArrowBatch]:
         """Batches of rows, each of bounded size; texts as a dictionary, in which those that are equal are one."""
         first = self._parquet.ParquetFile(file)
         texts = [one.name for one in first.schema_arrow if str(one.type) in TEXTS]
@@ -214,7 +270,7 @@ class _Reader:
     def episodes(self, rows: Iterator[Data]) -> Iterator[ImportedEpisode]:
         """Each row with the steps that are next: they are in the same order."""
         batches = self._batches()
-        waiting: Data = {}
+        waiting: dict[str, Column] = {}
         for row in rows:
             while not waiting or len(waiting["episode"]) < row["length"]:
                 more = next(batches)
@@ -226,21 +282,21 @@ class _Reader:
                 raise TrajectoryError(f"steps of episode {row['episode']}: expected as many as its length, got others")
             yield self._episode(row, own)
 
-    def _batches(self) -> Iterator[Data]:
+    def _batches(self) -> Iterator[dict[str, Column]]:
         for batch in self._steps:
             for begin, end in _parts(batch):
                 part = batch.slice(begin, end - begin)
                 yield {name: self._column(name, part.column(name)) for name in part.schema.names}
         raise TrajectoryError("steps: expected those of all episodes, got fewer")
 
-    def _column(self, name: str, column: Any) -> Any:
+    def _column(self, name: str, column: ArrowColumn) -> Column:
         """A column as the run has it: an array, or a list of plain values."""
         space = self._space(name)
         if space is None:
             return column.to_numpy(zero_copy_only=False) if hasattr(column.type, "bit_width") else column.to_pylist()
         if not hasattr(space, "dtype") or isinstance(space, Text) or space.dtype is None:
             rows = _texts(column)
-            return rows if isinstance(space, Text) else [json.loads(one) for one in rows]
+            return [*rows] if isinstance(space, Text) else [json.loads(one) for one in rows]
         flat = column.flatten() if space.shape else column
         return flat.to_numpy(zero_copy_only=False).astype(space.dtype).reshape(len(column), *(space.shape or ()))
 
@@ -250,7 +306,7 @@ class _Reader:
                 return columns.leaf_spaces[columns.names.index(name)]
         return None
 
-    def _episode(self, row: Data, own: Data) -> ImportedEpisode:
+    def _episode(self, row: Data, own: Mapping[str, Column]) -> ImportedEpisode:
         observations = None
         if self.full:
             last = {name: self._last(name, row[FINAL + name]) for name in self.observed.names}
@@ -277,14 +333,16 @@ class _Reader:
             read,
         )
 
-    def _last(self, name: str, value: object) -> Array | list[Any]:
-        space: Any = self._space(name)
+    def _last(self, name: str, value: object) -> Column:
+        space = self._space(name)
         if isinstance(value, str):
             return [value if isinstance(space, Text) else json.loads(value)]
+        if space is None or space.shape is None:
+            raise TrajectoryError(f"{name}: expected text, got {shorten(value)}")
         return np.asarray(value, space.dtype).reshape(1, *space.shape)
 
 
-def _is_known(kind: Any) -> bool:
+def _is_known(kind: object) -> bool:
     """Whether a column of this type is one of those that `to_parquet` writes: texts in lists would be unfolded."""
     if str(kind) in (*TEXTS, "null"):
         return True
@@ -294,13 +352,13 @@ def _is_known(kind: Any) -> bool:
     return hasattr(inner, "bit_width") and not str(inner).startswith(DICTIONARY)
 
 
-def _texts(column: Any) -> list[str]:
+def _texts(column: ArrowColumn) -> list[str]:
     """The texts of a column; those that are equal are one."""
     known = column.dictionary.to_pylist()
     return [known[place] for place in column.indices.to_pylist()]
 
 
-def _parts(batch: Any) -> Iterator[tuple[int, int]]:
+def _parts(batch: ArrowBatch) -> Iterator[tuple[int, int]]:
     """A batch in parts, none of which has more text than a member of a run may."""
     sizes = np.zeros(batch.num_rows, np.int64)
     for column in batch.columns:
@@ -315,23 +373,22 @@ def _parts(batch: Any) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def _check_size(row: Data, waiting: Data) -> None:
+def _check_size(row: Data, waiting: Mapping[str, Column]) -> None:
     """Whether steps of an episode that are not all there yet are more than one member of a run may hold."""
     size = sum(_size(column) for column in waiting.values())
     if len(waiting["episode"]) < row["length"] and size > MEMBER_LIMIT_BYTES:
         raise TrajectoryError(f"episode {row['episode']}: expected at most {MEMBER_LIMIT_BYTES} bytes, got more")
 
 
-def _size(column: Any) -> int:
+def _size(column: Column) -> int:
     """Bytes of an array; of plain values, those of their texts."""
     if not isinstance(column, list):
-        return int(column.nbytes)
-    rows = cast("list[object]", column)
-    return sum(len(one) if isinstance(one, str) else 1 for one in rows)
+        return column.nbytes
+    return sum(len(one) if isinstance(one, str) else 1 for one in column)
 
 
-def _joined(a: Any, b: Any) -> Array | list[Any]:
-    return a + b if is_list(a) else np.concatenate([a, b])
+def _joined(a: Column, b: Column) -> Column:
+    return [*a, *b] if isinstance(a, list) else np.concatenate([a, np.asarray(b)])
 
 
 def _package(name: str) -> ModuleType:

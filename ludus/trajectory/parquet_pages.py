@@ -6,7 +6,7 @@ What stands at the file's end tells sizes, too, but nobody holds the pages to it
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 from ludus.errors import TrajectoryError
 from ludus.trajectory.archive import MEMBER_LIMIT_BYTES
@@ -22,6 +22,39 @@ HEADERS_OF_KINDS = (5, 7, 8)
 """Fields of a page's head that tell how many values it has, first of all."""
 
 
+class ColumnChunk(Protocol):
+    """What Arrow says of a column in a group of rows."""
+
+    @property
+    def path_in_schema(self) -> str: ...
+    @property
+    def physical_type(self) -> str: ...
+    @property
+    def dictionary_page_offset(self) -> int | None: ...
+    @property
+    def data_page_offset(self) -> int: ...
+    @property
+    def total_compressed_size(self) -> int: ...
+
+
+class RowGroup(Protocol):
+    """What Arrow says of a group of rows."""
+
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def num_columns(self) -> int: ...
+    def column(self, number: int, /) -> ColumnChunk: ...
+
+
+class FileMetadata(Protocol):
+    """What Arrow says of a file."""
+
+    @property
+    def num_row_groups(self) -> int: ...
+    def row_group(self, number: int, /) -> RowGroup: ...
+
+
 class _Page(NamedTuple):
     kind: int
     size: int
@@ -30,7 +63,7 @@ class _Page(NamedTuple):
     head: int
 
 
-def check_pages(file: BinaryIO, metadata: Any, widths: Mapping[str, int]) -> float:
+def check_pages(file: BinaryIO, metadata: FileMetadata, widths: Mapping[str, int]) -> float:
     """Refuse a file that unfolds to more than its rows may; how many bytes of text a row has at most, page by page.
 
     `widths` are the numbers that a row has in a column, where that is not one.
@@ -55,7 +88,7 @@ def check_pages(file: BinaryIO, metadata: Any, widths: Mapping[str, int]) -> flo
     return densest
 
 
-def _pages(file: BinaryIO, column: Any) -> Iterator[_Page]:
+def _pages(file: BinaryIO, column: ColumnChunk) -> Iterator[_Page]:
     offsets = [one for one in (column.dictionary_page_offset, column.data_page_offset) if one]
     at = min(offsets)
     end = at + column.total_compressed_size

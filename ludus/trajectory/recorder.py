@@ -1,10 +1,10 @@
 """`Recorder`: a wrapper that writes down what happens, for one environment or for a batch."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn, SupportsInt, cast
 
 import numpy as np
 
@@ -24,11 +24,11 @@ from ludus.errors import (
     listing,
     shorten,
 )
-from ludus.seeding import Seed, np_random
+from ludus.seeding import Seed, as_seed, np_random
 from ludus.spaces.array_space import Array
-from ludus.spaces.kinds import is_array
+from ludus.spaces.kinds import is_array, is_iterable
 from ludus.spaces.plain import encode_value
-from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, StepRow, Values
+from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, StepRow
 from ludus.trajectory.digest import RowDigest
 from ludus.trajectory.event import EventValue, Failure, stored
 from ludus.trajectory.header import LEVELS, Level, header_of
@@ -237,13 +237,13 @@ class Recorder(Wrapper[ObsT, ActT, ObsT, ActT]):
 
     # --- rows ---
 
-    def _seen(self, observation: ObsT, info: Info) -> tuple[Values, dict[str, object]]:
+    def _seen(self, observation: ObsT, info: Info) -> tuple[dict[str, Array | np.generic], dict[str, object]]:
         """What a row has of the observation and the info, as the level asks for it."""
         taken, plain = self._observed.take(observation)
-        arrays, objects = Values(taken), dict[str, object](plain)
+        arrays, objects = dict[str, Array | np.generic](taken), dict[str, object](plain)
         if self.level != "full":
             seen = np.uint64(self._digest.of(self._observed.parts(taken, plain)))
-            arrays, objects = Values(seen=seen), dict[str, object]()
+            arrays, objects = dict[str, Array | np.generic](seen=seen), dict[str, object]()
         if self.level == "seeds":
             return arrays, objects
         for place, key in enumerate(self._info_keys):
@@ -290,10 +290,9 @@ def _flag(value: object) -> Array:
 
 def _plain_seed(seed: object) -> object:
     """The seed of a reset as plain data: a number, or one for each lane."""
-    each: Any = seed
-    if is_array(seed) or (isinstance(seed, Sequence) and not isinstance(seed, str | bytes)):
-        return [None if one is None else encode_value(int(one)) for one in each]
-    return None if seed is None else encode_value(int(each))
+    if is_array(seed) or (is_iterable(seed) and isinstance(seed, Sequence) and not isinstance(seed, str | bytes)):
+        return [None if one is None else encode_value(int(one)) for one in cast(Iterable[int | None], seed)]
+    return None if seed is None else encode_value(int(seed) if isinstance(seed, SupportsInt) else as_seed(seed))
 
 
 def _plain_options(options: Options | None) -> object:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, cast
 
 import msgspec
 import numpy as np
 
-from ludus.core import AutoresetMode, Step
+from ludus.core import AutoresetMode, Step, VectorEnv
 from ludus.core.env import AnyEnv
+from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import LudusError, TrajectoryError, shorten
+from ludus.seeding import Seed
 from ludus.spaces.array_space import Array
-from ludus.spaces.kinds import is_list
-from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP, Values
+from ludus.spaces.kinds import is_iterable, is_list
+from ludus.trajectory.block import AUTORESET, RESET, RESTORE, STEP
+from ludus.trajectory.chunk_reader import Column
 from ludus.trajectory.digest import RowDigest, chunk_digest
 from ludus.trajectory.header import Level, source_hash
 from ludus.trajectory.recorder import Recorder
@@ -133,7 +136,7 @@ def _made(run: Run, executor: object, isolation: object) -> AnyEnv:
     known = header.executor if header.executor in EXECUTORS and here else None
     where = known if executor is None else executor
     options = {"episodes": run.plan, **process} if header.planned else process
-    batch: Any = spec.make_vec(header.lanes, executor=where, autoreset_mode=header.autoreset_mode, **options)
+    batch: AnyEnv = spec.make_vec(header.lanes, executor=where, autoreset_mode=header.autoreset_mode, **options)
     for wrapper in header.batch_wrappers():
         batch = wrapper(batch)
     return batch
@@ -170,9 +173,8 @@ class _Replayer:
             masked, masks = self.chunks.masks(head.first, head.end)
             by_row = dict(zip(masked.tolist(), masks, strict=True))
             numbers = np.zeros(head.rows, np.uint64)
-            for place, columns in enumerate(self._rows(number)):
+            for place, (operation, columns) in enumerate(self._rows(number)):
                 row = head.first + place
-                operation = int(columns["op"])
                 if operation == RESTORE:
                     why = f"row {row}: the state was put back from a snapshot, which the file does not have"
                     return Replay(rows, done, None, why, changed)
@@ -190,33 +192,44 @@ class _Replayer:
                 return Replay(rows, done, different, "", changed)
         return Replay(rows, done, None, self.run_.missing and f"the file is {self.run_.missing}", changed)
 
-    def _rows(self, number: int) -> Iterator[Values]:
+    def _lanes(self) -> AnyVectorEnv:
+        if not isinstance(self.env, VectorEnv):
+            raise TrajectoryError("expected resets and steps of one environment, got what only a batch can do")
+        return self.env
+
+    def _rows(self, number: int) -> Iterator[tuple[int, dict[str, object]]]:
+        """The operation of each row, and what it has of each column."""
         head = self.chunks.heads[number]
-        names = [name for name in head.columns if name.startswith("steps/") and not name.startswith("steps/at_")]
-        columns: Values = {name[6:]: self.chunks.array(number, name) for name in names}
-        columns |= {name[6:]: self.chunks.objects(number, name) for name in head.objects}
-        if "op" not in columns:
+        columns: dict[str, Column] = {}
+        for name in head.columns:
+            array = self.chunks.array(number, name)
+            if array is not None and name.startswith("steps/") and not name.startswith("steps/at_"):
+                columns[name[6:]] = array
+        for name in head.objects:
+            columns[name[6:]] = self.chunks.objects(number, name) or []
+        operations = columns.pop("op", [])
+        if isinstance(operations, list):
             raise TrajectoryError(f"chunk {number}: expected a column steps/op, got none")
         for place in range(head.rows):
-            yield {name: column[place] for name, column in columns.items()}
+            yield int(operations[place]), {name: column[place] for name, column in columns.items()}
 
-    def _execute(self, row: int, operation: int, columns: Values, mask: Array | None) -> Step[object]:
-        batch: Any = self.env
+    def _execute(self, row: int, operation: int, columns: Mapping[str, object], mask: Array | None) -> Step[object]:
         if operation == RESET:
             seed, options = self.run_.resets.get(row, (None, None))
             if mask is not None:
                 options = {**(options or {}), "reset_mask": mask}
-            observation, info = batch.reset(seed=seed, options=options)
+            given = cast("Seed | None", seed)  # of a batch one for each lane
+            observation, info = self.env.reset(seed=given, options=options)
             self.tracker.begin(row, mask, self.ended)
             return Step(observation, None, None, None, info)
         if operation == AUTORESET:
-            observation, info = batch.autoreset(np.ones(self.header.lanes, np.bool_) if mask is None else mask)
+            observation, info = self._lanes().autoreset(np.ones(self.header.lanes, np.bool_) if mask is None else mask)
             self.tracker.begin(row, mask, self.ended)
             return Step(observation, None, None, None, info)
         if operation != STEP:
             raise TrajectoryError(f"row {row}: expected a reset or a step, got operation {operation}")
         action = self._action(columns)
-        step = batch.step(action) if mask is None else batch.step_masked(action, mask)
+        step = self.env.step(action) if mask is None else self._lanes().step_masked(action, mask)
         observation, reward, terminated, truncated, info = step
         if not self.batched:
             reward = np.asarray(reward, np.float64)[None]
@@ -224,34 +237,35 @@ class _Replayer:
         self.tracker.advance(row, (reward, terminated, truncated, {}), mask, self.ended)
         return Step(observation, reward, terminated, truncated, info)
 
-    def _action(self, columns: Values) -> object:
+    def _action(self, columns: Mapping[str, object]) -> object:
         if self.batched:
             return self.acted.whole(columns)
-        return self.acted.one({name: columns[name][0] for name in self.acted.names if name in columns})
+        return self.acted.one({name: _place(columns[name], 0) for name in self.acted.names if name in columns})
 
     # --- comparing ---
 
     def _compare(
-        self, row: int, columns: Values, step: Step[object], numbers: Array, place: int
+        self, row: int, columns: Mapping[str, object], step: Step[object], numbers: Array, place: int
     ) -> ReplayDifference | None:
         arrays, objects = self.observed.take(step.observation)
         if "seen" in columns:
             number = self.digest.of(self.observed.parts(arrays, objects))
             numbers[place] = number
-            if number & 0xFFFF != int(columns["seen"]):
+            recorded = int(np.asarray(columns["seen"]))
+            if number & 0xFFFF != recorded:
                 lane = 0 if self.header.lanes == 1 else None
-                return self._at(row, lane, "observation", f"digest {int(columns['seen']):04x}", step.observation)
+                return self._at(row, lane, "observation", f"digest {recorded:04x}", step.observation)
         if step.reward is not None:
             for name, mine in (("terminated", step.terminated), ("truncated", step.truncated), ("reward", step.reward)):
                 if name in columns and (lane := first_difference(columns[name], mine)) is not None:
-                    return self._at(row, lane, name, columns[name][lane], mine[lane])
+                    return self._at(row, lane, name, _place(columns[name], lane), mine[lane])
         for name in self.observed.names:
             if name not in columns:
                 continue
             if name in arrays and (lane := first_difference(columns[name], arrays[name])) is not None:
-                return self._at(row, lane, name, columns[name][lane], arrays[name][lane])
+                return self._at(row, lane, name, _place(columns[name], lane), arrays[name][lane])
             if name in objects and (lane := first_difference(columns[name], objects[name])) is not None:
-                return self._at(row, lane, name, columns[name][lane], objects[name][lane])
+                return self._at(row, lane, name, _place(columns[name], lane), objects[name][lane])
         return None
 
     def _digests(self, number: int, numbers: Array) -> ReplayDifference | None:
@@ -290,11 +304,15 @@ class _Replayer:
         return ReplayDifference(episode, None if episode is None else step, lane, row, field, recorded, replayed)
 
 
-def first_difference(a: Any, b: Any) -> int | None:
+def _place(column: object, place: int) -> object:
+    return column[place] if is_list(column) else np.asarray(column)[place]
+
+
+def first_difference(one: object, two: object) -> int | None:
     """The first place in which two columns differ in a value; NaN equals NaN."""
-    if is_list(a) or is_list(b):
-        return next((place for place, (one, two) in enumerate(zip(a, b, strict=False)) if not _same(one, two)), None)
-    a, b = np.asarray(a), np.asarray(b)
+    if is_iterable(one) and is_iterable(two) and (is_list(one) or is_list(two)):
+        return next((place for place, pair in enumerate(zip(one, two, strict=False)) if not _same(*pair)), None)
+    a, b = np.asarray(one), np.asarray(two)
     if a.shape != b.shape:
         return 0
     if a.dtype == b.dtype and a.tobytes() == b.tobytes():

@@ -10,6 +10,7 @@ from numpy import ndarray
 from ludus.core import AutoresetMode, Info, Step
 from ludus.kernels.tally import tally
 from ludus.spaces import ArraySpace, Discrete, Space
+from ludus.spaces.array_space import Array
 from ludus.trajectory.block import MAX_ROWS, STEP, Layout
 from ludus.trajectory.digest import digest_keys
 from ludus.trajectory.tracker import EpisodeTracker
@@ -70,7 +71,7 @@ class CompiledTally:
             return False
         return self._taken(action, observation.reshape(-1).view(WORD), (reward, terminated, truncated), info)
 
-    def _taken(self, action: object, words: object, step: tuple[object, object, object], info: Info) -> bool:
+    def _taken(self, action: Array, words: object, step: tuple[Array, Array, Array], info: Info) -> bool:
         tracker, writer = self._tracker, self._writer
         if tracker.left_out is not None or tracker.returns.shape != self._shape:
             return False

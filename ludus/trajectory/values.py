@@ -1,7 +1,7 @@
 """Values of a space as columns: an array for each leaf of fixed shape, plain data for anything else."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -9,6 +9,8 @@ import numpy as np
 from ludus.errors import InvalidValue, LudusError, TrajectoryError, shorten
 from ludus.spaces import ArraySpace, Space
 from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_iterable
+from ludus.trajectory.chunk_reader import Column
 from ludus.wire.space_codec import SpaceCodec
 from ludus.wrappers.lanes import leaf_spaces, leaves, rebuilt
 
@@ -49,10 +51,10 @@ class ValueColumns:
             if codec is None:
                 arrays[name] = np.asarray(leaf) if self.lanes is not None else np.asarray(leaf)[None]
             else:
-                objects[name] = [codec.write(one) for one in (leaf if self.lanes is not None else (leaf,))]
+                objects[name] = [codec.write(one) for one in (_items(leaf) if self.lanes is not None else (leaf,))]
         return arrays, objects
 
-    def _leaves(self, value: object) -> list[Any]:
+    def _leaves(self, value: object) -> list[object]:
         try:
             return leaves(self.space, value)
         except (TypeError, KeyError, ValueError, IndexError) as error:
@@ -80,24 +82,24 @@ class ValueColumns:
 
     # --- putting together ---
 
-    def one(self, row: Mapping[str, object]) -> Any:
+    def one(self, row: Mapping[str, object]) -> object:
         """The value of one lane from what its columns have in one row; raises TrajectoryError on what is none."""
         return self._together(row, self._array, lambda codec, data: codec.take(data))
 
-    def whole(self, row: Mapping[str, object]) -> Any:
+    def whole(self, row: Mapping[str, object]) -> object:
         """The value of all lanes of a batch; a column of other values is a list with one for each."""
-        return self._together(row, _contiguous, lambda codec, data: tuple([codec.take(one) for one in data]))
+        return self._together(row, _contiguous, lambda codec, data: tuple([codec.take(one) for one in _items(data)]))
 
-    def many(self, columns: Mapping[str, object]) -> Any:
+    def many(self, columns: Mapping[str, object]) -> object:
         """Values with a row in front: arrays as they are, lists of others, in the structure of the space."""
-        return self._together(columns, _unchanged, lambda codec, data: [codec.take(one) for one in data])
+        return self._together(columns, _unchanged, lambda codec, data: [codec.take(one) for one in _items(data)])
 
     def _together(
         self,
         columns: Mapping[str, object],
         array: Callable[[Space[object], object], object],
-        other: Callable[[SpaceCodec, Any], object],
-    ) -> Any:
+        other: Callable[[SpaceCodec, object], object],
+    ) -> object:
         try:
             found = [
                 array(space, columns[name]) if codec is None else other(codec, columns[name])
@@ -107,11 +109,11 @@ class ValueColumns:
         except (LudusError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise TrajectoryError(f"{self.name}: expected values of {self.space!r}, got {error}") from error
 
-    def take_many(self, values: object) -> list[Any]:
+    def take_many(self, values: object) -> list[Column]:
         """The leaves of what `many` gave."""
         return leaves(self.space, values)
 
-    def split(self, values: object, count: int) -> list[Any]:
+    def split(self, values: object, count: int) -> list[object]:
         """What `many` gave, taken apart into one value for each row."""
         columns = leaves(self.space, values)
         short = [len(column) for column in columns if len(column) < count]
@@ -132,6 +134,13 @@ class ValueColumns:
     def _array(space: Space[object], value: object) -> object:
         array = np.asarray(value)
         return array.item() if not space.shape and space.dtype.kind in "iu" else array.copy()
+
+
+def _items(rows: object) -> Iterable[object]:
+    """What is there of each lane, or of each row."""
+    if not is_iterable(rows):
+        raise TypeError(f"expected one value for each, got {shorten(rows)}")
+    return rows
 
 
 def _contiguous(space: object, array: object) -> Array:

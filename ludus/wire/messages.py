@@ -39,6 +39,7 @@ __all__ = [
     "HeardRequest",
     "HelloRequest",
     "HostReply",
+    "HostRequest",
     "ImportRequest",
     "MakeReply",
     "MakeRequest",
@@ -369,7 +370,7 @@ class ForkReply(WireMessage, tag=22):
     session: str
 
 
-_Common = (
+HostRequest = (
     StepRequest
     | BatchStepRequest
     | ResetRequest
@@ -385,9 +386,10 @@ _Common = (
     | StateRequest
     | CloseRequest
 )
-Request = _Common | ExportRequest | ImportRequest | MakeRequest | ReportedStepRequest | HeardRequest
+"""What an environment is asked, wherever it is."""
+Request = HostRequest | ExportRequest | ImportRequest | MakeRequest | ReportedStepRequest | HeardRequest
 """What a sandboxed process is asked."""
-NetworkRequest = _Common | ForkRequest | HelloRequest | CancelRequest
+NetworkRequest = HostRequest | ForkRequest | HelloRequest | CancelRequest
 """What a server is asked."""
 HostReply = StepReply | BatchStepReply | ResetReply | BatchReply | ValueReply | SnapshotReply | DoneReply | FailedReply
 """What an environment answers, wherever it is."""

@@ -22,8 +22,8 @@ class Sibling:
         self.mark = os.urandom(8).hex()
         self._closed = False
         self._trial = Trial(sandbox, policy, command({NAME: "sibling:dwell"}, aim, self.mark))
-        told = self._trial.until_ready(PATIENCE_S) or {}
-        self.secret = told.get("secret", "")
+        told: dict[str, Any] = self._trial.until_ready(PATIENCE_S) or {}
+        self.secret: str = told.get("secret", "")
         self.place = {name: told.get(name, "") for name in ("home", "abstract", "port")}
         self.pids = list(below(self._trial.process.pid))
         """As the host numbers them."""

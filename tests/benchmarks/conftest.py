@@ -12,7 +12,7 @@ TINY = '''
     import os, sys
 
 
-    class Contestant:
+    class TimedBatch:
         """Adds numbers."""
 
         turns, about = 2, {"tiny": "1.0"}

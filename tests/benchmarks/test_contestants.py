@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ludus
-from ludus.benchmarks.contestants.c_loop import Contestant as Loop
-from ludus.benchmarks.contestants.gymnasium_batch import Contestant as Batch
+from ludus.benchmarks.contestants.c_loop import TimedBatch as Loop
+from ludus.benchmarks.contestants.gymnasium_batch import TimedBatch as Batch
 from ludus.benchmarks.driver import ring_length
 
 LANES = 3

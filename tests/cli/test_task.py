@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from ludus.cli.main import app
 from ludus.tasks import settings
-from ludus.tasks.setting import SETTINGS
+from ludus.tasks.variables import SETTINGS
 
 
 def run(*words):
@@ -106,7 +106,7 @@ def test_every_variable_is_honoured_and_told(name, monkeypatch):
 def test_a_variable_that_is_no_time_is_told(monkeypatch):
     from ludus.errors import InvalidArgument
     from ludus.tasks import find_task
-    from ludus.tasks.setting import applied
+    from ludus.tasks.variables import applied
 
     monkeypatch.setenv("MLGYM_ENV_TIMEOUT", "soon")
     with pytest.raises(InvalidArgument, match="MLGYM_ENV_TIMEOUT: expected seconds above 0"):

@@ -9,7 +9,7 @@ import ludus
 from ludus.core import Outcome
 from ludus.envs.open.dipg_safety import DIPGAction, DIPGRewards, DIPGSafety, SafetyCase
 from ludus.envs.open.dipg_safety.cases import CONFLICTING, KINDS, MISSING, drawn_case, quotes_of
-from ludus.envs.open.dipg_safety.grading import grade, parse, supports
+from ludus.envs.open.dipg_safety.grade import grade, parse, supports
 from ludus.envs.open.dipg_safety.policies import POLICIES, response
 from ludus.envs.open.dipg_safety.rewards import Channels
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded

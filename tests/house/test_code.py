@@ -2,6 +2,7 @@
 
 import ast
 import gc
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -144,3 +145,12 @@ def test_an_offender_is_found_and_others_are_not(check, name, text, tmp_path):
 def test_offenders_are_listed_to_the_last():
     with pytest.raises(pytest.fail.Exception, match=r"none is odd; 40 of them do not:\n  odd0\n(.*\n)*  odd39$"):
         none_of((f"odd{number}" for number in range(40)), "none is odd")
+
+
+def test_no_rule_of_the_type_checker_is_off() -> None:
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["tool"]["pyright"]
+    assert rules["typeCheckingMode"] == "strict"
+    none_of(
+        [name for name in rules if name.startswith("report") or name == "executionEnvironments"],
+        "every rule of pyright holds in every file",
+    )

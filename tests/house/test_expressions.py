@@ -19,7 +19,7 @@ from ludus.registry.provenance import LOADED, NAMED, PLACE
 from ludus.tasks.actions import BLOCK, WORDS
 from ludus.tasks.quantity import SIZE
 from ludus.tasks.spec import ID, RELATIVE
-from ludus.tasks.step_timing import JOB_TIME, TIME_LEFT
+from ludus.tasks.step_usage import JOB_TIME, TIME_LEFT
 from ludus.trajectory.archive import NAME
 
 MANY = 100_000

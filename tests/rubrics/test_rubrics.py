@@ -117,6 +117,15 @@ def test_a_subclass_scores_an_episode_and_one_that_cannot_is_refused():
         EpisodeRubric(len, discount=2)
 
 
+def test_an_episode_rubric_of_ones_own_that_leaves_the_score_to_a_function_says_that_there_is_none():
+    class Mine(EpisodeRubric):
+        def score_episode(self, transitions):
+            return super().score_episode(transitions)
+
+    with pytest.raises(InvalidArgument, match="got neither"):
+        Mine()(Transition("a", "b", terminated=True))
+
+
 class Manners(Rubric):
     """As an author of OpenEnv's writes it: what it asks are attributes."""
 

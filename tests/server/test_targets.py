@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ludus
-from ludus.errors import LudusError
+from ludus.errors import InvalidSpec, InvalidType, LudusError
 from ludus.server.config import ServerConfig
 from ludus.server.openenv_target import check_creator
 from ludus.server.targets import offered
@@ -183,3 +183,20 @@ def test_a_function_that_makes_one_is_served_and_so_is_one_whose_arguments_calle
     assert sized.described is None
     with sized.make(arguments={"size": 3}) as env:
         assert env.reset(seed=0)[0].shape == (2,)
+
+
+def test_an_instance_of_a_class_of_openenv_is_refused_for_what_it_is(tmp_path, monkeypatch):
+    """It was taken for its class, which ended in an AttributeError."""
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / "instance_env_server.py").write_text(
+        "class Environment: ...\n\nclass Game(Environment): ...\n\none = Game()\n"
+    )
+    with pytest.raises(InvalidType, match=r"instance_env_server:one: expected .* an Environment of OpenEnv, got <"):
+        offered(["instance_env_server:one"], ServerConfig(isolation="none"))
+    sys.modules.pop("instance_env_server", None)
+
+
+def test_a_path_without_a_folder_is_told_as_one():
+    """It was told that an id was expected."""
+    with pytest.raises(InvalidSpec, match=r"nowhere: expected a folder with .*, got no such folder"):
+        offered([Path("nowhere")], ServerConfig())

@@ -129,8 +129,9 @@ def test_mlgyms_csv_tasks_run_with_their_labels_hidden(tmp_path):
         (("CSVSubmissionTasks", "LMSubmissionTasks"), "LMSubmissionTasks evaluates models on GPUs"),
         (("evaluation_paths: [evaluate.py]", ""), "names no evaluation_paths"),
         (("rmse: 15.0", "niceness: 15.0"), "metric 'niceness': expected a known one"),
-        (("rmse: 15.0", "rmse: [15.0]"), "baseline_scores: expected a number for rmse, got"),
         (("data/plants/baseline.py", "../../etc/passwd"), "say which with --data ROOT"),
+        (("evaluation_paths: [evaluate.py]", "evaluation_paths: 3"), "evaluation_paths: expected a list, got 3"),
+        (("rmse: 15.0", "rmse: low"), "baseline_scores, rmse: expected a number, got 'low'"),
     ],
 )
 def test_an_mlgym_task_that_cannot_be_graded_here_is_refused(tmp_path, change, words):
@@ -146,10 +147,10 @@ def test_a_dataset_that_is_downloaded_is_refused(tmp_path):
         import_task(tmp_path / "configs" / "tasks" / "plants.yaml", tmp_path / "mine")
 
 
-def harbor(folder, tests=HARBOR_TESTS, image="FROM debian:12\nWORKDIR /app\nCOPY words.txt /app/\n"):
+def harbor(folder, tests=HARBOR_TESTS, image="FROM debian:12\nWORKDIR /app\nCOPY words.txt /app/\n", config=HARBOR):
     return written(
         folder,
-        task_dot_toml=HARBOR,
+        task_dot_toml=config,
         instruction_dot_md="Sort the words of /app/words.txt into /app/sorted.txt.",
         environment__Dockerfile=image,
         environment__words_dot_txt="pear\napple\nfig\n",
@@ -185,6 +186,9 @@ def test_a_harbor_folder_whose_tests_read_files_runs(tmp_path):
         ({"image": "FROM debian:12\nRUN pip install no-such-package==1.0\n"}, "got no no-such-package; pip install"),
         ({"image": "FROM debian:12\nCOPY words.txt /etc/\n"}, "got 'COPY … /etc/'"),
         ({"image": "FROM debian:12\nCOPY ../../secret /app/\n"}, "expected a path inside of"),
+        ({"config": "[agent]\ntimeout_sec = 'soon'\n"}, "agent, timeout_sec: expected a number, got 'soon'"),
+        ({"config": "[metadata]\ntags = 3\n"}, "metadata, tags: expected a list, got 3"),
+        ({"config": "environment = 3\n"}, "environment: expected a table, got 3"),
     ],
 )
 def test_a_harbor_folder_that_cannot_be_graded_here_is_refused(tmp_path, arguments, words):

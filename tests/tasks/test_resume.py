@@ -15,7 +15,7 @@ from ludus.tasks import TaskEnv, find_task
 from ludus.tasks.agents import ScriptedTaskAgent, fork_run, play_episode, replay_run, resume_episode
 from ludus.tasks.agents.replay import export_run
 from ludus.tasks.journal import Journal, JournalEntry
-from ludus.tasks.step_timing import unmeasured
+from ludus.tasks.step_usage import unmeasured
 from ludus.tools import Call
 from ludus.trajectory import Run
 from tests.tasks.conftest import SOLVE

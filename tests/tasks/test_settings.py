@@ -4,7 +4,7 @@ import pytest
 
 from ludus.errors import InvalidArgument
 from ludus.tasks import TaskEnv, find_task
-from ludus.tasks.setting import SETTINGS, setting, whole_number
+from ludus.tasks.variables import SETTINGS, setting, whole_number
 from ludus.tools import Call
 from tests.tasks.conftest import shell
 

@@ -13,6 +13,7 @@ from ludus.core import Env, Step
 from ludus.errors import TrajectoryError
 from ludus.spaces import Box, Discrete, Record
 from ludus.trajectory import Recorder, Run, diff, replay
+from ludus.trajectory.block import AUTORESET, StepRow
 from ludus.wrappers import NormalizeReward, RecordEpisodeStatistics
 from tests.trajectory.conftest import Workshop, batch, play, random_actions, record
 
@@ -138,6 +139,18 @@ def test_at_level_seeds_an_early_end_shows(path):
     record(Workshop(), path, "seeds")
     found = replay(path, Ending()).difference
     assert found.field in ("number of episodes", "length", "end")
+
+
+def test_what_only_a_batch_can_do_is_a_difference_where_one_environment_is_executed(path):
+    """It was an AttributeError."""
+    with Recorder(ludus.make("GridWorld-v0"), path) as recorder:
+        recorder.reset(seed=1)
+        row = StepRow(AUTORESET, {**recorder._acted.zeros(), "seen": np.uint64(0)}, {})
+        recorder._writer.put(row)
+        recorder._tracker.begin(1, None, recorder._writer.ended)
+    found = replay(path).difference
+    assert (found.row, found.field) == (1, "error")
+    assert "what only a batch can do" in str(found.replayed)
 
 
 def test_a_batch_of_another_size_or_mode_is_refused(path):

@@ -6,7 +6,6 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ COMPILER = ("gcc", "-O2", "-ffp-contract=off", "-shared", "-fPIC")
 SOURCE = "cartpole.c"
 
 
-class Contestant:
+class TimedBatch:
     """The same rules, streams and autoreset as `CartPole-v1` of `seed=0`, on one thread, into the same buffers."""
 
     turns = 1
@@ -46,7 +45,7 @@ class Contestant:
         """Nothing is held."""
 
 
-def compiled() -> Any:
+def compiled() -> ctypes.CDLL:
     """The library, built in a folder that is gone once it is loaded."""
     if shutil.which(COMPILER[0]) is None:
         raise LookupError(f"no {COMPILER[0]} to compile the C loop with")
@@ -64,6 +63,6 @@ def _version() -> str:
 
 def _stream(seed: int) -> tuple[int, int, int, int]:
     """The PCG64 stream of a seed as four words: halves of its state and of its increment."""
-    state: Any = np.random.PCG64(seed).state["state"]
+    state = np.random.PCG64(seed).state["state"]
     low = (1 << 64) - 1
     return state["state"] >> 64, state["state"] & low, state["inc"] >> 64, state["inc"] & low

@@ -19,7 +19,7 @@ TRIALS, TRIAL = 3, 0.1
 """How often each number of threads is tried, and for how many seconds."""
 
 
-class Contestant:
+class TimedBatch:
     """The batch of an id, in EnvPool's synchronous mode, by its Gymnasium interface."""
 
     turns = 1

@@ -12,7 +12,7 @@ from ludus.version import __version__
 __all__: list[str] = []
 
 
-class Contestant:
+class TimedBatch:
     """The batch of an id and an executor."""
 
     turns = 1

@@ -12,7 +12,7 @@ WORKLOADS = "ludus.benchmarks.workloads:"
 """What is not Gymnasium's own but made here, to be the same work as ours of that name."""
 
 
-class Contestant:
+class TimedBatch:
     """The batch of an id and a mode."""
 
     turns = 1
@@ -47,7 +47,7 @@ def workload(gymnasium: Any, name: str) -> Any:
 
     bottom: Any = gymnasium.Env
 
-    class Cheap(bottom):
+    class GymnasiumCheap(bottom):
         observation_space, action_space, length = box(0.0, 1000.0, (4,), np.float32), discrete(2), 200
 
         def reset(self, *, seed: int | None = None, options: object = None) -> tuple[object, dict[str, object]]:
@@ -59,7 +59,7 @@ def workload(gymnasium: Any, name: str) -> Any:
             self.count += 1
             return np.full(4, self.count, np.float32), 1.0, self.count >= self.length, False, {}
 
-    class Pictures(Cheap):
+    class GymnasiumPictures(GymnasiumCheap):
         observation_space = box(0, 255, (84, 84, 4), np.uint8)
         frames = np.random.default_rng(0).integers(0, 256, (8, 84, 84, 4), dtype=np.uint8)
 
@@ -71,4 +71,4 @@ def workload(gymnasium: Any, name: str) -> Any:
             self.count += 1
             return self.frames[self.count % 8], 1.0, self.count >= self.length, False, {}
 
-    return {"Cheap": Cheap, "Pictures": Pictures}[name]
+    return {"Cheap": GymnasiumCheap, "Pictures": GymnasiumPictures}[name]

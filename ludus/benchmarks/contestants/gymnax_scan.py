@@ -11,7 +11,7 @@ import numpy as np
 __all__: list[str] = []
 
 
-class Contestant:
+class TimedBatch:
     """The batch of an id. One call steps each lane through the whole ring, as its users compile it.
 
     What every step gives is given, as by the others: observations, rewards and both flags.

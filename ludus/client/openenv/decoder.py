@@ -5,12 +5,12 @@ it to the fields as it reads, and what is left open is only measured for depth. 
 which reads the same text as plain data and says what is wrong with it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from keyword import iskeyword
 from math import nan
-from typing import Annotated, Any, Literal, NamedTuple, Union
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union
 
 import msgspec
 from msgspec.structs import asdict, astuple
@@ -20,16 +20,19 @@ from ludus.spaces.compiled import Construct
 from ludus.spaces.container_fields import ListField
 from ludus.spaces.field_types import FieldType, SpaceField
 from ludus.spaces.json import MAX_DEPTH, Json
-from ludus.spaces.kinds import is_list
 from ludus.spaces.scalar_fields import BoolField, ChoiceField, FloatField, IntField, NoneField, StrField
 from ludus.spaces.union_field import UnionField
 
 __all__ = ["Decoded", "ReplyDecoder", "is_shallow"]
 
-Finish = Callable[[Any], Any]
+Finish = Callable[[Any], object]
+"""Takes what the type of its plan says."""
 SCALARS = (BoolField, ChoiceField, IntField, NoneField, StrField)
-OPEN: dict[str, Any] = {"object": dict[str, Any], "array": list[Any], "any": Any}
-CONTAINERS = frozenset((list, dict))
+OPEN: dict[str, object] = {"object": dict[str, Any], "array": list[Any], "any": Any}
+NESTED = (list, dict)
+CONTAINERS = frozenset(NESTED)
+Value: TypeAlias = "dict[str, Value] | list[Value] | str | float | bool | None"
+"""What msgspec makes of JSON."""
 BRACKETS = bytes.maketrans(b"{}", b"[]")
 OTHERS = bytes(one for one in range(256) if one not in b'{}[]"')
 MAX_CHARS_PER_VALUE = 40
@@ -47,20 +50,20 @@ class Decoded:
 
     __slots__ = ("_again", "_value", "more")
 
-    def __init__(self, value: Any, again: Callable[[], "Decoded"], more: dict[str, Any]) -> None:
+    def __init__(self, value: object, again: Callable[[], object], more: dict[str, object]) -> None:
         self._value, self._again = [value], again
         self.more = more
         """Fields that its space has not."""
 
-    def take(self) -> Any:
+    def take(self) -> object:
         """The observation, which is the caller's own."""
-        return self._value.pop() if self._value else self._again().take()
+        return self._value.pop() if self._value else self._again()
 
 
 class _Plan(NamedTuple):
     """The type by which msgspec reads a value, and what makes the value of what it read; None where that is it."""
 
-    type: Any
+    type: object
     finish: Finish | None = None
 
 
@@ -83,7 +86,7 @@ class ReplyDecoder:
     True
     """
 
-    def __init__(self, space: Space[Any]) -> None:
+    def __init__(self, space: Space[object]) -> None:
         self._space, self._depth = space, _Depth()
         self._first = 0
         """The way to begin with: a server that wrote null for a number once does so again."""
@@ -101,7 +104,7 @@ class ReplyDecoder:
         self._first = 0
         self.__dict__.pop("_ways", None)
 
-    def decode(self, text: bytes | str) -> dict[str, Any] | None:
+    def decode(self, text: bytes | str) -> dict[str, object] | None:
         """The data of an answer, with the observation `Decoded`; None where the slow way has to say what it is."""
         measured, unmeasured = self._ways
         ways = unmeasured if len(text) <= MAX_CHARS_PER_VALUE * self._depth.most and is_shallow(text) else measured
@@ -127,10 +130,10 @@ class ReplyDecoder:
             return (), ()
 
 
-Way = Callable[[Any], dict[str, Any]]
+Way = Callable[[bytes | str], dict[str, object]]
 
 
-def _way(space: Space[Any], planner: "_Planner", more: tuple[str, ...]) -> Way:
+def _way(space: Space[object], planner: "_Planner", more: tuple[str, ...]) -> Way:
     """What reads the text of an answer, with `more` fields than the space has, where they come."""
     plan = planner.of_space(space, more)
     members = [("observation", plan.type), *((name, Any, None) for name in BESIDE)]
@@ -138,16 +141,21 @@ def _way(space: Space[Any], planner: "_Planner", more: tuple[str, ...]) -> Way:
     reply = msgspec.defstruct("Reply", [("type", Literal["observation"]), ("data", data)])
     decode, finish = msgspec.json.Decoder(reply).decode, plan.finish
 
-    def read(text: Any) -> dict[str, Any]:
-        found: Any = decode(text)
-        told = asdict(found.data)
+    def read(text: bytes | str) -> dict[str, object]:
+        found: Any = decode(text)  # of the class that was just made
+        told: dict[str, object] = asdict(found.data)
         seen = told["observation"]
         extra = {name: one for name in more if (one := getattr(seen, name)) is not msgspec.UNSET}
         value = seen if finish is None else finish(seen)
-        told["observation"] = Decoded(value, lambda: read(text)["observation"], extra)
+        told["observation"] = Decoded(value, lambda: _observation(read(text)), extra)
         return told
 
     return read
+
+
+def _observation(told: dict[str, object]) -> object:
+    found = told["observation"]
+    return found.take() if isinstance(found, Decoded) else found
 
 
 class _Planner:
@@ -159,7 +167,7 @@ class _Planner:
     def __init__(self, depth: "_Depth | None", nulls: bool) -> None:
         self._depth, self._nulls = depth, nulls
 
-    def of_space(self, space: Space[Any], more: tuple[str, ...] = ()) -> _Plan:
+    def of_space(self, space: Space[object], more: tuple[str, ...] = ()) -> _Plan:
         """The plan of a record, or of what is left open."""
         if type(space) is Record:
             return self._record(space, more)
@@ -200,21 +208,21 @@ class _Planner:
         if not field.is_native:
             raise _Unplanned
         plans = [_scalar(one) if isinstance(one, FloatField) else self._field(one) for one in field.options]
-        unfinished = [one for one in plans if one.finish is not None]
+        unfinished = [one.finish for one in plans if one.finish is not None]
         kind = Union[tuple(one.type for one in plans)]  # noqa: UP007
         if not unfinished:
             return _Plan(kind)
         if len(unfinished) > 1 or len(plans) != 2 or not any(isinstance(one, NoneField) for one in field.options):
             raise _Unplanned
-        return _Plan(kind, _unless_none(unfinished[0].finish))
+        return _Plan(kind, _unless_none(unfinished[0]))
 
     def _record(self, record: Record, more: tuple[str, ...]) -> _Plan:
         plans = {name: self._field(one) for name, one in record.fields.items()}
-        members: list[Any] = []
+        members: list[tuple[str, object] | tuple[str, object, object]] = []
         for name, plan in plans.items():
             make = record.defaults[name].maker if name in record.defaults else None
-            default = () if make is None else (msgspec.field(default_factory=make),)
-            members.append((name, plan.type, *default))
+            default = msgspec.NODEFAULT if make is None else msgspec.field(default_factory=make)
+            members.append((name, plan.type, default))
         members += [(name, Any, msgspec.UNSET) for name in more]  # behind the others, which are taken by their places
         kind = msgspec.defstruct(record.name, members, kw_only=True, forbid_unknown_fields=True)
         return _Plan(kind, _maker(kind, record.construct(), [one.finish for one in plans.values()]))
@@ -226,13 +234,13 @@ def _scalar(field: FieldType) -> _Plan:
     return _Plan(field.native(strict=False))
 
 
-def _maker(kind: Any, construct: Construct, finishers: Sequence[Finish | None]) -> Finish:
+def _maker(kind: type[msgspec.Struct], construct: Construct, finishers: Sequence[Finish | None]) -> Finish:
     """What makes an instance of what msgspec read; a default is one already, and left as it is."""
     parts = [(place, one) for place, one in enumerate(finishers) if one is not None]
     count = len(finishers)
     call, make, by_position = construct.call, construct.make, construct.keywords is None
 
-    def finish(x: Any) -> Any:
+    def finish(x: object) -> object:
         if type(x) is not kind:
             return x
         values = list(astuple(x)[:count])
@@ -247,15 +255,15 @@ def _each(item: Finish) -> Finish:
     return lambda x: [item(one) for one in x]
 
 
-def _unless_none(finish: Any) -> Finish:
+def _unless_none(finish: Finish) -> Finish:
     return lambda x: x if x is None else finish(x)
 
 
-def _or_nan(x: Any) -> Any:
+def _or_nan(x: object) -> object:
     return nan if x is None else x
 
 
-def _numbers(x: Any) -> Any:
+def _numbers(x: list[float | None]) -> list[float]:
     """`_or_nan` of each, without a call for each: that took three times as long."""
     return [nan if one is None else one for one in x]
 
@@ -266,13 +274,13 @@ class _Depth:
     most = 0
     """Values at one level, where they were many once: then a text that is not much longer tells sooner."""
 
-    def __call__(self, x: Any) -> Any:
-        level: list[Any] = [x]
+    def __call__(self, x: Value) -> Value:
+        level = [x]
         for _ in range(MAX_DEPTH + 1):
             if CONTAINERS.isdisjoint(map(type, level)):
                 return x
-            inner: list[Any] = [one for one in level if type(one) in CONTAINERS]
-            parts: Iterator[Any] = (one if is_list(one) else one.values() for one in inner)
+            inner = [one for one in level if isinstance(one, NESTED)]
+            parts = (one if isinstance(one, list) else one.values() for one in inner)
             level = [*chain.from_iterable(parts)]
             self.most = max(self.most, len(level)) if len(level) > MANY_VALUES else self.most
         raise ValueError

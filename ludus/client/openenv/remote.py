@@ -4,10 +4,10 @@ What OpenEnv's protocol does not have is refused, with the reason.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import isfinite
-from typing import Any
+from typing import TypeVar
 
 from ludus.client.connection_config import ConnectionConfig
 from ludus.client.flow import Flow, Operation
@@ -15,9 +15,11 @@ from ludus.client.openenv.decoder import Decoded, ReplyDecoder
 from ludus.client.openenv.schema import announced, space_of, undecided, with_nan, without_nulls, without_undecided
 from ludus.client.openenv.session import OpenEnvSession, denied
 from ludus.core import Info, Outcome
+from ludus.core.env import Metadata
 from ludus.core.info import UNANNOUNCED
 from ludus.core.outcome import OUTCOME
 from ludus.errors import (
+    ChannelError,
     ClosedEnvironment,
     CodecError,
     ConnectionLost,
@@ -42,6 +44,8 @@ from ludus.wire.messages import (
     ForkRequest,
     GetRequest,
     HasRequest,
+    HostReply,
+    NetworkRequest,
     RenderRequest,
     ResetReply,
     ResetRequest,
@@ -61,6 +65,7 @@ APART = ("done", "reward")
 OF_TOOLS = ("CallToolObservation", "ListToolsObservation")
 """Titles of observations that answer calls, in environments of MCP tools."""
 MAX_SEED = 2**63 - 1
+ReplyT = TypeVar("ReplyT")
 LACKING: dict[object, tuple[type[Exception], str]] = {
     RenderRequest: (RenderError, "render: expected a server of Ludus, got one of OpenEnv, which has no pictures"),
     SnapshotRequest: (SnapshotError, "snapshot: expected a server of Ludus, got one of OpenEnv, which has none"),
@@ -96,31 +101,33 @@ def open_openenv(opening: ConnectionConfig) -> Flow[tuple["OpenEnvRequests", "Op
     return OpenEnvRequests(session, codec.announced), codec
 
 
-class OpenEnvCodec(EnvCodec):
+class OpenEnvCodec(EnvCodec[object, object]):
     """Spaces as OpenEnv's `/schema` tells them; values travel as JSON.
 
     A schema of Pydantic's tells what a model takes, not what its serializers write, nor that a default is of another
     type, and no server of OpenEnv's looks: a field that is not what was said is whatever JSON it is from then on.
     """
 
-    def __init__(self, schema: dict[str, Any], metadata: dict[str, Any], models: tuple[type, ...] = ()) -> None:
+    def __init__(
+        self, schema: Mapping[str, object], metadata: Mapping[str, object], models: tuple[type, ...] = ()
+    ) -> None:
         self.name = clean(str(metadata.get("name") or "the environment"), 80)
         self.reserved, self.render_mode = "", None
-        self.action_space: Space[Any] = bind_models(space_of(schema.get("action")), models)
-        self.observation_space: Space[Any] = bind_models(_observations(schema), models)
+        self.action_space = bind_models(space_of(schema.get("action")), models)
+        self.observation_space = bind_models(_observations(schema), models)
         self.single_observation_space, self.single_action_space = self.observation_space, self.action_space
-        self._acted: Any = schema.get("action")
+        self._acted = schema.get("action")
         self._undecided = undecided(self._acted)
         self._nested = is_dict(self._acted) and "$defs" in self._acted
-        self._observed: Any = schema.get("observation")
+        self._observed: object = schema.get("observation")
         self.decoder = ReplyDecoder(self.observation_space)
         """Reads the text of an answer at once, where it is what it should be."""
-        self.metadata: dict[str, Any] = {
+        self.metadata: Metadata = {
             "render_modes": [],
             "openenv": {key: value for key, value in metadata.items() if isinstance(value, str)},
         }
 
-    def write_action(self, action: Any) -> Any:
+    def write_action(self, action: object) -> object:
         """An action as an object of JSON, without fields whose default is the server's to know."""
         try:
             fields = self.action_space.write(action, "action")
@@ -130,7 +137,7 @@ class OpenEnvCodec(EnvCodec):
             return without_undecided(fields, self._acted)
         return {name: one for name, one in fields.items() if one is not None or name not in self._undecided}
 
-    def announced(self, data: Any) -> tuple[Any, dict[str, Any]]:
+    def announced(self, data: object) -> tuple[object, dict[str, object]]:
         """An observation without the fields that its `/schema` has not, and those: computed ones, or a subclass's."""
         if type(data) is Decoded:
             return data, data.more
@@ -140,7 +147,7 @@ class OpenEnvCodec(EnvCodec):
         self.decoder.expect(more)
         return found, more
 
-    def read_observation(self, data: Any) -> Any:
+    def read_observation(self, data: object) -> object:
         """An observation, which is what the `/schema` says; null for a number is NaN, as Pydantic writes it."""
         if type(data) is Decoded:
             return data.take()
@@ -155,7 +162,7 @@ class OpenEnvCodec(EnvCodec):
                 return self.read_observation(data)
             raise ContractViolation(f"{self.name}: expected what its /schema says, got another: {error}") from error
 
-    def _open_fields(self, data: Any) -> bool:
+    def _open_fields(self, data: object) -> bool:
         """Have the space take what came, in place, since it is the environment's, too; whether it can."""
         space = self.observation_space
         if not isinstance(space, Record) or not is_dict(data):
@@ -163,9 +170,11 @@ class OpenEnvCodec(EnvCodec):
         here = data.keys() & space.fields
         wrong = {name: found for name in sorted(here) if (found := _problems(space, name, data[name]))}
         absent = [name for name in space.fields if name not in data and not space.defaults.get(name)]
-        known: dict[str, Any] = self._observed["properties"]
-        fields: dict[str, Any] = {name: {} if name in wrong else one for name, one in known.items()}
-        schema = {**self._observed, "properties": {name: one for name, one in fields.items() if name not in absent}}
+        observed: dict[str, object] = self._observed if is_dict(self._observed) else {}
+        properties = observed["properties"]
+        known: dict[str, object] = properties if is_dict(properties) else {}
+        fields: dict[str, object] = {name: {} if name in wrong else one for name, one in known.items()}
+        schema = {**observed, "properties": {name: one for name, one in fields.items() if name not in absent}}
         opened = space_of(schema, without=APART)
         if not (wrong or absent) or not isinstance(opened, Record):
             return False
@@ -193,7 +202,9 @@ class OpenEnvRequests:
     A seed is sent; whether the environment heeds it, its server does not tell.
     """
 
-    def __init__(self, session: OpenEnvSession, announced: Callable[[Any], tuple[Any, dict[str, Any]]]) -> None:
+    def __init__(
+        self, session: OpenEnvSession, announced: Callable[[object], tuple[object, dict[str, object]]]
+    ) -> None:
         self._session, self._announced = session, announced
         self.lost, self._seed = "", -1
         self.dropped: list[int] = []
@@ -220,31 +231,33 @@ class OpenEnvRequests:
         """Whether the session is there, as far as is known."""
         return not self.lost and not self._session.closed
 
-    def ask(self, request: object, kind: type[Any]) -> Flow[Any]:
+    def ask(self, request: NetworkRequest, kind: type[ReplyT]) -> Flow[ReplyT]:
         """The reply to a request, as a server of ours would give it."""
-        del kind
         if self.lost:
             raise SessionLost(f"{self.lost}; reset() opens another session")
-        asked: object = type(request)
-        answers: dict[object, Callable[[Any], Flow[Any]]] = {
-            StepRequest: self._step,
-            ResetRequest: self._reset,
-            StateRequest: self._state,
-        }
-        answer = answers.get(asked)
-        if answer is not None:
-            try:
-                return (yield from answer(request))
-            except SessionLost as error:
-                self.lost = str(error)
-                raise
+        try:
+            reply = yield from self._answer(request)
+        except SessionLost as error:
+            self.lost = str(error)
+            raise
+        if isinstance(reply, kind):
+            return reply
+        raise ChannelError(f"{self.name}: expected a {kind.__name__}, got a {type(reply).__name__}")
+
+    def _answer(self, request: NetworkRequest) -> Flow[HostReply]:
+        if isinstance(request, StepRequest):
+            return (yield from self._step(request))
+        if isinstance(request, ResetRequest):
+            return (yield from self._reset(request))
+        if isinstance(request, StateRequest):
+            return (yield from self._state())
         if isinstance(request, HasRequest):
             return ValueReply(False)
         if isinstance(request, GetRequest) and request.name == "np_random_seed":
             return ValueReply(self._seed)
         if isinstance(request, GetRequest | SetRequest):
             raise EnvError(f"{self.name}.{request.name}: {NO_ATTRIBUTES}")
-        error, message = LACKING.get(asked, (EnvError, "expected a server of Ludus, got one of OpenEnv"))
+        error, message = LACKING.get(type(request), (EnvError, "expected a server of Ludus, got one of OpenEnv"))
         raise error(f"{self.name}.{message}")
 
     def _reset(self, request: ResetRequest) -> Flow[ResetReply]:
@@ -259,7 +272,7 @@ class OpenEnvRequests:
         observation, info = self._seen(reply)
         return ResetReply(observation, info)
 
-    def _seen(self, reply: dict[str, Any]) -> tuple[Any, Info]:
+    def _seen(self, reply: Mapping[str, object]) -> tuple[object, Info]:
         """The observation and the info, which has what of the observation nobody announced."""
         observation, more = self._announced(reply.get("observation"))
         info = _info(reply)
@@ -276,7 +289,7 @@ class OpenEnvRequests:
                 info["truncated"] = "not told by the server"
         return StepReply(observation, self._reward(reply, info), terminated, truncated, info)
 
-    def _reward(self, reply: dict[str, Any], info: Info) -> float:
+    def _reward(self, reply: Mapping[str, object], info: Info) -> float:
         reward = reply.get("reward")
         if reward is None:
             info["reward"] = None
@@ -285,9 +298,8 @@ class OpenEnvRequests:
             raise ContractViolation(f"{self.name} reward: expected a finite number, got {shorten(reward)}")
         return float(reward)
 
-    def _state(self, request: StateRequest) -> Flow[ValueReply]:
+    def _state(self) -> Flow[ValueReply]:
         """The state of the episode; what is private in it, its server does not tell apart."""
-        del request
         return ValueReply((yield from self._session.ask("state", None, "state")))
 
     def reopen(self) -> Flow[str]:
@@ -304,14 +316,14 @@ class OpenEnvRequests:
         return self._session.close()
 
 
-def _problems(space: Record, name: str, value: Any) -> list[Violation]:
+def _problems(space: Record, name: str, value: object) -> list[Violation]:
     """What is wrong with the value of a field."""
     found: list[Violation] = []
     space.fields[name].coerce(value, f"observation.{name}", found)
     return found
 
 
-def _observations(schema: dict[str, Any]) -> Space[Any]:
+def _observations(schema: Mapping[str, object]) -> Space[object]:
     """The space of observations: typed where resets and steps give the same, and all of its fields are known."""
     observed, first = schema.get("observation"), schema.get("reset_observation")
     if is_dict(observed) and observed.get("title") in OF_TOOLS:
@@ -324,7 +336,7 @@ def _observations(schema: dict[str, Any]) -> Space[Any]:
     return space
 
 
-def _info(reply: dict[str, Any]) -> Info:
+def _info(reply: Mapping[str, object]) -> Info:
     found = reply.get("info")
     info: Info = dict(found) if is_dict(found) else {}
     metadata = reply.get("metadata")

@@ -4,12 +4,11 @@ Its requests have no numbers. Where the server keeps sessions (`openenv/session/
 is made anew; whether the request under way had been carried out, the number of steps tells, or it is an error.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import count
 from secrets import token_hex
 from time import monotonic
-from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -36,6 +35,7 @@ from ludus.wire.failures import clean, retry_delay
 __all__ = ["OpenEnvSession"]
 
 ENDPOINT = "/ws"
+STATE = b'{"type":"state"}'
 PLACES = "a server of OpenEnv has max_concurrent_envs places, 1 by default, and each lane of a batch takes one"
 BUSY_RETRY_S = 1.0
 """Seconds until a server without a place is asked again: it does not say when."""
@@ -49,7 +49,7 @@ class OpenEnvSession:
         self.id = ""
         """Of a session that the server keeps; empty where it goes with its connection."""
         self.closed = False
-        self.decode: Callable[[bytes], dict[str, Any] | None] = lambda _: None
+        self.decode: Callable[[bytes], dict[str, object] | None] = lambda _: None
         """What reads the bytes of an answer with an observation at once; None where it is to be read step by step."""
         self.resumed, self._steps = 0, 0
 
@@ -73,7 +73,7 @@ class OpenEnvSession:
                 yield Operation("close")
                 raise lost(self.terms.where, error) from error
 
-    def fetch(self, method: str, path: str, body: Any = None) -> Flow[tuple[int, Any]]:
+    def fetch(self, method: str, path: str, body: object = None) -> Flow[tuple[int, object]]:
         """Status and JSON of an HTTP request; None for what is no JSON."""
         data = None if body is None else msgspec.json.encode(body)
         try:
@@ -90,7 +90,7 @@ class OpenEnvSession:
         self.id = f"none-{token_hex(8)}"
         try:
             yield from self._connect(ends)
-            reply = yield from self._exchanged('{"type":"state"}', ends)
+            reply = yield from self._exchanged(STATE, ends)
             self._read(reply, "state")
         except HandshakeRefused:
             raise
@@ -120,12 +120,12 @@ class OpenEnvSession:
 
     # --- requests ---
 
-    def ask(self, kind: str, data: dict[str, Any] | None, answer: str) -> Flow[Any]:
+    def ask(self, kind: str, data: Mapping[str, object] | None, answer: str) -> Flow[dict[str, object]]:
         """The data of the answer to a request; the error that the server names."""
         if self.closed:
             raise ClosedEnvironment(f"{self.name}: expected an open environment, got a closed one; connect again")
         request = {"type": kind} if data is None else {"type": kind, "data": data}
-        text = msgspec.json.encode(request).decode()
+        text = msgspec.json.encode(request)
         ends = monotonic() + self.terms.timeout
         try:
             reply = yield from self._exchanged(text, ends)
@@ -138,7 +138,7 @@ class OpenEnvSession:
             self._steps += 1
         return found
 
-    def _exchanged(self, text: str, ends: float) -> Flow[bytes]:
+    def _exchanged(self, text: bytes, ends: float) -> Flow[bytes]:
         """Send and receive. Past the time the connection is given up: a late answer would be taken for another one."""
         try:
             return (yield Operation("exchange", (text, max(ends - monotonic(), 0.001))))
@@ -146,24 +146,24 @@ class OpenEnvSession:
             yield Operation("close")
             raise lost(self.terms.where, error, "whether it was carried out is not known") from error
 
-    def _read(self, data: bytes, answer: str) -> Any:
+    def _read(self, data: bytes, answer: str) -> dict[str, object]:
         found = self.decode(data) if answer == "observation" else None
         return self._read_plainly(str(data, "utf8", "replace"), answer) if found is None else found
 
-    def _read_plainly(self, text: str, answer: str) -> Any:
+    def _read_plainly(self, text: str, answer: str) -> dict[str, object]:
         try:
-            reply = msgspec.json.decode(text)
+            reply: object = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise ChannelError(f"{self.terms.where}: expected JSON, got {shorten(text)}: {error}") from error
         kind = reply.get("type") if is_dict(reply) else None
-        data: Any = reply.get("data") if is_dict(reply) else None
+        data: object = reply.get("data") if is_dict(reply) else None
         if kind == answer and is_dict(data):
             return data
         if kind == "error" and is_dict(data):
             raise self._failure(data)
         raise ChannelError(f"{self.terms.where}: expected {answer!r}, got {shorten(reply)}")
 
-    def _failure(self, data: dict[str, Any]) -> LudusError:
+    def _failure(self, data: dict[str, object]) -> LudusError:
         code, message = str(data.get("code")), clean(str(data.get("message")), 2000)
         detail = data.get("errors")
         said = f"{self.name}: {message}{'' if not detail else f': {shorten(detail, 400)}'}"
@@ -181,7 +181,7 @@ class OpenEnvSession:
 
     # --- lost connections ---
 
-    def _again(self, error: OSError, kind: str, text: str, ends: float) -> Flow[bytes]:
+    def _again(self, error: OSError, kind: str, text: bytes, ends: float) -> Flow[bytes]:
         """Attach anew, and send again what was certainly not carried out."""
         if not self.id and kind == "reset":  # which begins anew anyway
             yield from self.open()
@@ -205,7 +205,7 @@ class OpenEnvSession:
             yield Operation("pause", (pause,))
             try:
                 yield from self._connect(ends)
-                state = self._read((yield from self._exchanged('{"type":"state"}', ends)), "state")
+                state = self._read((yield from self._exchanged(STATE, ends)), "state")
                 self.resumed += 1
                 self._check_not_done(kind, state.get("step_count"))
                 return (yield from self._exchanged(text, ends))
@@ -216,7 +216,7 @@ class OpenEnvSession:
                     raise
         raise lost(self.terms.where, error) from error
 
-    def _check_not_done(self, kind: str, count: Any) -> None:
+    def _check_not_done(self, kind: str, count: object) -> None:
         if kind == "step" and count != self._steps:
             done = f"it had been carried out (step {count})" if count == self._steps + 1 else "that is not known"
             raise marked(
@@ -234,7 +234,7 @@ class OpenEnvSession:
         if not self.closed:
             self.closed = True
             with suppress(OSError):  # it is gone already
-                yield Operation("send", ('{"type":"close"}',))
+                yield Operation("send", (b'{"type":"close"}',))
             yield Operation("close")
             if self.id:
                 yield from self._forget()
@@ -247,7 +247,7 @@ class OpenEnvSession:
             yield from self.fetch("POST", "/mcp", call)
 
 
-def denied(status: int, body: Any, where: str) -> LudusError | None:
+def denied(status: int, body: object, where: str) -> LudusError | None:
     """The error for a server that lets nobody in without a token."""
     if status not in (401, 403):
         return None

@@ -31,7 +31,7 @@ class AlgorithmicEnv(Drawn, RuleEnv):
     MOVEMENTS: ClassVar[tuple[str, ...]] = ("left", "right")
     metadata = Drawn.metadata | {"render_fps": 4}
 
-    def __init__(self, *, render_mode: str | None, base: int, chars: bool, **params: Any) -> None:
+    def __init__(self, *, render_mode: str | None, base: int, chars: bool, **params: object) -> None:
         name, most = type(self).__name__, 26 if chars else 10
         _check_range(f"{name} base", base, most)
         _check_range(f"{name} starting_min_length", params["starting_min_length"], HARDEST)
@@ -41,12 +41,12 @@ class AlgorithmicEnv(Drawn, RuleEnv):
         self.action_space = Tuple((Discrete(len(self.MOVEMENTS)), Discrete(2), Discrete(base)))
         super().__init__(render_mode=render_mode, base=base, **params)
 
-    def text_of(self, symbols: Any) -> str:
+    def text_of(self, symbols: Sequence[int] | Sequence[Sequence[int]]) -> str:
         """Symbols as text; rows of a grid one below the other."""
-        if symbols and isinstance(symbols[0], list):
-            return "\n".join(self.text_of(row) for row in zip(*symbols, strict=True))
-        row: Sequence[int] = symbols
-        return "".join(self.charmap[one] for one in row)
+        columns = [one for one in symbols if isinstance(one, Sequence)]
+        if columns:
+            return "\n".join(self.text_of(row) for row in zip(*columns, strict=True))
+        return "".join(self.charmap[one] for one in symbols if not isinstance(one, Sequence))
 
     @property
     def input_data(self) -> list[int] | list[list[int]]:

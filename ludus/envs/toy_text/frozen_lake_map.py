@@ -1,12 +1,14 @@
 """Maps of frozen lakes: the two known ones, random ones, and the check of any other."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludus.errors import InvalidArgument, InvalidType, listing, shorten
 from ludus.seeding import Seed, np_random
+from ludus.spaces.kinds import is_array, is_iterable
 
 __all__ = ["MAPS", "generate_random_map", "read_map"]
 
@@ -65,7 +67,7 @@ def _goal_is_reachable(board: NDArray[np.str_]) -> bool:
     return False
 
 
-def read_map(desc: Any, map_name: str | None) -> NDArray[np.bytes_]:
+def read_map(desc: object, map_name: str | None) -> NDArray[np.bytes_]:
     """The tiles of a description, or else of a named map, or else of a random one; one byte a tile.
 
     >>> read_map(["SF", "HG"], None).shape
@@ -95,13 +97,12 @@ def read_map(desc: Any, map_name: str | None) -> NDArray[np.bytes_]:
     return np.asarray(rows, dtype="c")
 
 
-def _rows(desc: Any) -> list[str]:
-    if isinstance(desc, np.ndarray):
-        desc = desc.astype(str).tolist()
+def _rows(desc: object) -> list[str]:
+    given: object = desc.astype(str).tolist() if is_array(desc) else desc
     try:
-        if isinstance(desc, str):
+        if isinstance(given, str) or not is_iterable(given):
             raise TypeError
-        return [row if isinstance(row, str) else "".join(_letter(one) for one in row) for row in desc]
+        return [row if isinstance(row, str) else "".join(map(_letter, cast(Iterable[object], row))) for row in given]
     except TypeError as error:
         raise InvalidType(
             f'FrozenLake desc: expected a list of rows like ["SFFF", "FHFH", "FFFH", "HFFG"], got {shorten(desc)}'

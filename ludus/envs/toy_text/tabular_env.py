@@ -21,6 +21,8 @@ __all__ = ["Outcome", "Table", "TabularEnv", "colored"]
 Outcome = tuple[float, int, float, bool]
 """Probability, next state, reward, and whether the episode ends there."""
 Table = dict[int, dict[int, list[Outcome]]]
+Numbered = tuple[int, *tuple[object, ...]]
+"""A state, whose first field is its number."""
 
 
 class TabularEnv(Drawn, RuleEnv):
@@ -42,7 +44,7 @@ class TabularEnv(Drawn, RuleEnv):
     """The `prob` that comes with a first state: by custom an integer here, and a float in Taxi."""
     snapshot_shared: ClassVar[tuple[str, ...]] = (*Drawn.snapshot_shared, "_listed", "_table")
 
-    def __init__(self, *, render_mode: str | None = None, distribution: NDArray[np.float64], **params: Any) -> None:
+    def __init__(self, *, render_mode: str | None = None, distribution: NDArray[np.float64], **params: object) -> None:
         self._table: Table | None = None
         self._listed: tuple[object, Table] | None = None
         self._distribution, self._distribution_given = distribution, False
@@ -107,7 +109,7 @@ class TabularEnv(Drawn, RuleEnv):
         prob, place, reward, terminated = self._drawn(state, action, rng)
         return self.rules.state(int(place), prob), reward, terminated
 
-    def _drawn(self, state: tuple[Any, ...], action: int, rng: np.random.Generator) -> Outcome:
+    def _drawn(self, state: Numbered, action: int, rng: np.random.Generator) -> Outcome:
         outcomes = self.P[state[0]][action]
         return outcomes[which_of([one[0] for one in outcomes], rng.random())]
 

@@ -9,6 +9,7 @@ from ludus.core import Env, Info
 from ludus.core.env import AnyEnv
 from ludus.errors import ContractViolation, InvalidType, shorten
 from ludus.interop.as_gymnasium.messages import warn as tell
+from ludus.spaces.kinds import is_dict, is_list_or_tuple
 from ludus.testing import Finding
 from ludus.testing import check_env as examine
 from ludus.testing.equality import difference
@@ -88,6 +89,9 @@ def check_returned_data_not_reused(env: AnyEnv, seed: int = 123) -> None:
     _raise_for(env, OWNERSHIP)
 
 
+NUMBERS: tuple[type[Any], ...] = (np.ndarray, np.number, float)
+
+
 def data_equivalence(data_1: Any, data_2: Any, exact: bool = False) -> bool:
     """Whether two values are the same data, or nearly so unless `exact`.
 
@@ -98,11 +102,11 @@ def data_equivalence(data_1: Any, data_2: Any, exact: bool = False) -> bool:
         return True
     if exact or type(data_1) is not type(data_2):
         return False
-    if isinstance(data_1, dict):
+    if is_dict(data_1):
         return data_1.keys() == data_2.keys() and all(data_equivalence(data_1[key], data_2[key]) for key in data_1)
-    if isinstance(data_1, tuple | list):
+    if is_list_or_tuple(data_1):
         return len(data_1) == len(data_2) and all(map(data_equivalence, data_1, data_2))
-    if isinstance(data_1, np.ndarray | np.number | float) and np.shape(data_1) == np.shape(data_2):
+    if isinstance(data_1, NUMBERS) and np.shape(data_1) == np.shape(data_2):
         same_kind = np.asarray(data_1).dtype == np.asarray(data_2).dtype
         return bool(same_kind and np.asarray(data_1).dtype != object and np.allclose(data_1, data_2, atol=1e-5))
     return False

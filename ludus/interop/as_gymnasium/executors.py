@@ -12,6 +12,7 @@ from ludus.errors import ClosedEnvironment, InvalidArgument, InvalidSpace, short
 from ludus.interop.as_gymnasium.failures import AlreadyPendingCallError, NoAsyncCallError
 from ludus.interop.as_gymnasium.vectors import VectorEnv
 from ludus.spaces import Space, batch_differing_spaces
+from ludus.spaces.kinds import is_tuple
 from ludus.vector import ProcessVectorEnv, SerialVectorEnv
 
 __all__ = ["AsyncState", "AsyncVectorEnv", "SyncVectorEnv"]
@@ -93,7 +94,8 @@ class AsyncVectorEnv(ProcessVectorEnv, VectorEnv[Any, Any, Any]):
             )
         _check_mode(observation_mode)
         self.env_fns, self.observation_mode = list(env_fns), observation_mode
-        self._state, self._pending = AsyncState.DEFAULT, ((), {})
+        self._state = AsyncState.DEFAULT
+        self._pending: tuple[tuple[Any, ...], dict[str, Any]] = (), {}
         super().__init__(
             self.env_fns, autoreset_mode=autoreset_mode, copy=copy, context=context, num_workers=max_concurrency
         )
@@ -120,7 +122,7 @@ class AsyncVectorEnv(ProcessVectorEnv, VectorEnv[Any, Any, Any]):
             )
         self._state, self._pending = state, (args, kwargs)
 
-    def _finish(self, state: AsyncState) -> tuple[Any, Any]:
+    def _finish(self, state: AsyncState) -> tuple[tuple[Any, ...], dict[str, Any]]:
         if self._state is not state:
             raise NoAsyncCallError(f"{state.value}_wait: expected {state.value}_async() first, got none", state.value)
         self._state, pending = AsyncState.DEFAULT, self._pending
@@ -163,7 +165,7 @@ class AsyncVectorEnv(ProcessVectorEnv, VectorEnv[Any, Any, Any]):
 
 
 def _check_mode(given: object) -> None:
-    pair = isinstance(given, tuple) and [isinstance(one, Space) for one in given] == [True, True]
+    pair = is_tuple(given) and [isinstance(one, Space) for one in given] == [True, True]
     if not pair and given not in ("same", "different"):
         raise InvalidArgument(
             f"observation_mode: expected 'same', 'different' or (batch space, lane space), got {shorten(given)}"

@@ -179,7 +179,7 @@ def make_vec(
         kind = SyncVectorEnv if mode is VectorizeMode.SYNC else AsyncVectorEnv
         envs = kind([partial(_lane, bare, arguments, around)] * num_envs, **options)
     how = {"num_envs": num_envs, "vectorization_mode": mode.value, "vector_kwargs": options, "wrappers": around}
-    default = {"num_envs": 1, "vector_kwargs": {}, "wrappers": ()}
+    default: dict[str, object] = {"num_envs": 1, "vector_kwargs": {}, "wrappers": ()}
     how = {name: value for name, value in how.items() if name not in default or value != default[name]}
     envs.unwrapped.spec = bare.replace(kwargs={**arguments, **how})
     return envs

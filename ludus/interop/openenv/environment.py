@@ -17,6 +17,7 @@ from ludus.interop.openenv.models import Models, data_of, instance_of, schema_of
 from ludus.remote.host import OWN_EPISODES
 from ludus.spaces import Record, Space
 from ludus.spaces.json import Json
+from ludus.spaces.kinds import class_of, is_dict, is_mapping
 from ludus.spaces.models import field_names
 from ludus.tools.loop import Loop
 
@@ -123,11 +124,11 @@ class FromOpenEnv(Env[Any, Any]):
     def _observed(self, observation: Any) -> Any:
         if isinstance(self.observation_space, Record):
             return _plain(observation, self._open_fields)
-        return observation if isinstance(observation, dict) else data_of(observation)
+        return observation if is_dict(observation) else data_of(observation)
 
     def _unannounced(self, observation: Any) -> dict[str, Any]:
         """Nothing that an observation holds is left behind: a subclass may have more fields than was said."""
-        model, kind = self.models.observation, type(observation)
+        model, kind = self.models.observation, class_of(observation)
         if model is None or kind is model or not isinstance(self.observation_space, Record):
             return {}
         known = field_names(model) or ()
@@ -135,7 +136,7 @@ class FromOpenEnv(Env[Any, Any]):
 
     def _info(self, observation: Any) -> Info:
         told: Any = getattr(observation, "metadata", None)
-        info: Info = dict(told) if isinstance(told, Mapping) else {}
+        info: Info = dict(told) if is_mapping(told) else {}
         more = self._unannounced(observation)
         if more:
             info[UNANNOUNCED] = more
@@ -171,7 +172,7 @@ class FromOpenEnv(Env[Any, Any]):
 
     def _call(self, name: str) -> Callable[..., Any]:
         """The author's method: the async one where it is the author's own."""
-        own: Any = getattr(type(self.openenv_env), f"{name}_async", None)
+        own: Any = getattr(class_of(self.openenv_env), f"{name}_async", None)
         if own is not None and not getattr(own, "__module__", "").endswith("env_server.interfaces"):
             return getattr(self.openenv_env, f"{name}_async")
         return getattr(self.openenv_env, name)
@@ -189,7 +190,11 @@ class FromOpenEnv(Env[Any, Any]):
         """The routes of tasks ask the environment for these, where its class has them."""
         if name in TASKS and "openenv_env" in vars(self):
             method = getattr(self.openenv_env, name)
-            return lambda *arguments: self._run(method, *arguments)
+
+            def asked(*arguments: Any) -> Any:
+                return self._run(method, *arguments)
+
+            return asked
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def close(self) -> None:

@@ -144,7 +144,7 @@ class OpenClient(EnvClient[ActT, ObsT, Any], Generic[ActT, ObsT]):
 
 
 @cache
-def _space(model: type, array: tuple[str, float, float, Any] | None, length: int) -> Record:
+def _space(model: type[Any], array: tuple[str, float, float, Any] | None, length: int) -> Record[Any]:
     if array is None:
         return Record(model)
     name, low, high, dtype = array

@@ -49,7 +49,7 @@ def _environment(target: Any, form: JsonFormat) -> Any:
         Action, Observation = action, observation
 
         def __init__(self, ludus_env: Env[Any, Any] | None = None) -> None:
-            super().__init__()
+            Environment.__init__(self)
             self.ludus_env: Env[Any, Any] = make(target, kwargs=form.arguments) if ludus_env is None else ludus_env
             self._host, self._id = EnvHost(self.ludus_env), str(uuid4())
             self.mcp_client = ExportedTools(form, self.step) if form.tools else None

@@ -11,6 +11,7 @@ from ludus.errors import InvalidAction, InvalidType, LudusError, shorten
 from ludus.spaces import Record, Space
 from ludus.spaces.annotations import ALONE, WITH_NAN, field_type
 from ludus.spaces.json import Json
+from ludus.spaces.kinds import class_of, is_mapping
 from ludus.spaces.models import is_model
 
 __all__ = ["Models", "data_of", "instance_of", "models_of", "schema_of", "space_of_model"]
@@ -70,7 +71,7 @@ def _model(found: Any) -> type | None:
     return found if is_model(found) else None
 
 
-def space_of_model(model: type | None, *, observed: bool = False) -> Space[Any]:
+def space_of_model(model: type[Any] | None, *, observed: bool = False) -> Space[Any]:
     """A `Record` of the model, where every field has a space and JSON of its own would say just what they do.
 
     Else the objects that its schema describes: a model that takes fields of any name, keeps the values of enums in
@@ -95,7 +96,7 @@ def _models_within(kind: Any, seen: set[Any]) -> Iterator[Any]:
     if _is_serializer(kind):
         yield kind
         return
-    fields: Any = getattr(kind, "__pydantic_fields__", None)
+    fields: dict[str, Any] | None = getattr(kind, "__pydantic_fields__", None)
     if kind is not bytes and (fields is None or kind in seen):
         return
     seen.add(kind)
@@ -137,7 +138,7 @@ def _patterned(model: Any) -> dict[str, Space[Any]]:
     }
 
 
-def schema_of(model: type | None) -> dict[str, Any] | None:
+def schema_of(model: type[Any] | None) -> dict[str, Any] | None:
     """The JSON schema that the model itself tells, or its record."""
     told: Any = getattr(model, "model_json_schema", None)
     if told is not None:
@@ -149,7 +150,7 @@ def instance_of(model: type | None, value: Any) -> Any:
     """The author's own instance of what was given: an object of the fields, or a dictionary of them."""
     if model is None or isinstance(value, model):
         return value
-    data = value if isinstance(value, Mapping) else data_of(value)
+    data: Mapping[str, Any] = value if is_mapping(value) else data_of(value)
     validate: Any = getattr(model, "model_validate", None)
     try:
         return model(**data) if validate is None else validate(dict(data))
@@ -175,7 +176,7 @@ def data_of(value: Any) -> dict[str, Any]:
     """
     dump: Any = getattr(value, "model_dump", None)
     if dump is not None:
-        if hasattr(type(value), "__pydantic_fields__"):
+        if hasattr(class_of(value), "__pydantic_fields__"):
             with suppress(ValueError):  # classes that only the model knows how to write
                 return _written()(dump(), mode="json")
         return dump(mode="json")

@@ -7,10 +7,12 @@ from typing import Any
 
 from ludus.core import Env
 from ludus.core.entry_point import load_entry_point
+from ludus.core.env import is_env
 from ludus.errors import InvalidType, shorten
 from ludus.interop.openenv.environment import FromOpenEnv
 from ludus.interop.openenv.models import Models, models_of
 from ludus.interop.openenv.tool_environment import FromOpenEnvTools
+from ludus.spaces.kinds import class_of
 
 __all__ = ["create", "from_openenv"]
 
@@ -55,9 +57,9 @@ def from_openenv(
     if not hasattr(made, "reset") or not hasattr(made, "step"):
         raise InvalidType(f"from_openenv: expected an Environment of OpenEnv, got {shorten(made)}")
     inner = getattr(made, "ludus_env", made)  # of `to_openenv`: what it was made of
-    if isinstance(inner, Env):
+    if is_env(inner):
         return inner
-    told = models_of(type(made))
+    told = models_of(class_of(made))
     models = Models(
         action or told.action,
         observation or told.observation,

@@ -13,6 +13,7 @@ from ludus.interop.openenv.environment import FromOpenEnv
 from ludus.interop.openenv.models import Models
 from ludus.spaces import Record, Space
 from ludus.spaces.annotations import field_type
+from ludus.spaces.kinds import is_dict
 from ludus.tools import Call, Tool, ToolOutcome
 from ludus.tools.calls import Calls
 from ludus.tools.outcome import ToolError, failed, succeeded
@@ -42,7 +43,8 @@ class FromOpenEnvTools(FromOpenEnv):
     def _spaces(self) -> tuple[Space[Any], Space[Any]]:
         listed = self._run(self._call("step"), self._types.ListToolsAction())
         if not listed.tools:
-            why = (listed.metadata or {}).get("error", "the environment lists none")
+            metadata: dict[str, Any] = listed.metadata or {}
+            why = metadata.get("error", "the environment lists none")
             raise InvalidSpace(f"{type(self.openenv_env).__name__}: expected tools, got none: {why}")
         return Calls({one.name: tool_of(one) for one in listed.tools}), Record(ToolOutcome)
 
@@ -153,19 +155,20 @@ def _entry(listed: Any, names: tuple[str, ...], **more: Any) -> dict[str, Any]:
 
 def _value(result: Any) -> Any:
     """The value that a tool returned, out of what its server made of it."""
-    if isinstance(result, dict):
-        data, structured, content = (result.get(one) for one in ("data", "structured_content", "content"))
-    else:
-        data, structured, content = (getattr(result, one, None) for one in ("data", "structured_content", "content"))
+    data, structured, content = (_part(result, one) for one in ("data", "structured_content", "content"))
     if data is None and content is None and structured is None:
         return result
     if data is not None:
         dump: Any = getattr(data, "model_dump", None)
         return data if dump is None else dump(mode="json")
-    if isinstance(structured, dict):
+    if is_dict(structured):
         return structured.get("result", structured)
-    texts = [one.get("text") if isinstance(one, dict) else getattr(one, "text", None) for one in content or ()]
+    texts = [_part(one, "text") for one in content or ()]
     return "\n".join(text for text in texts if text) or None
+
+
+def _part(result: Any, name: str) -> Any:
+    return result.get(name) if is_dict(result) else getattr(result, name, None)
 
 
 def tool_of(listed: Any) -> Tool:
@@ -173,15 +176,18 @@ def tool_of(listed: Any) -> Tool:
     schema: dict[str, Any] = listed.input_schema or {}
     found = Tool(listed.name, _elsewhere)
     found.description = " ".join((listed.description or "").split())
-    required = schema.get("required") or []
-    found.parameters = {}
-    for name, one in (schema.get("properties") or {}).items():
+    required: list[str] = schema.get("required") or []
+    properties: dict[str, Any] = schema.get("properties") or {}
+    parameters: dict[str, Parameter] = {}
+    for name, one in properties.items():
         kind = field_type(annotation_of(one, schema), (), f"{listed.name}.{name}")
-        text = one.get("description", "") if isinstance(one, dict) else ""
+        told = one.get("description") if is_dict(one) else None
+        text = told if isinstance(told, str) else ""
         default = None if name in required else one.get("default")
         if name not in required and default is None:
             kind = field_type(annotation_of({"anyOf": [one, {"type": "null"}]}, schema), (), f"{listed.name}.{name}")
-        found.parameters[name] = Parameter(kind, name in required, default, text)
+        parameters[name] = Parameter(kind, name in required, default, text)
+    found.parameters = parameters
     return found
 
 

@@ -2,13 +2,13 @@
 
 import re
 from importlib.metadata import Distribution, distributions
-from typing import Any
 
 import msgspec
 
 from ludus.errors import InvalidArgument, listing
 from ludus.registry.ownership import DISTRIBUTION
 from ludus.registry.plugins import announcing
+from ludus.spaces.kinds import is_dict
 from ludus.wire.failures import clean
 
 __all__ = ["chosen", "is_editable", "licence", "name_of", "needed", "normal", "version_of"]
@@ -74,9 +74,9 @@ def version_of(distribution: Distribution) -> str:
 
 def licence(distribution: Distribution) -> str:
     """The licence that the metadata state: an expression, a word, or classifiers; empty where there is none."""
-    metadata: Any = distribution.metadata
+    metadata = distribution.metadata
     for name in ("License-Expression", "License"):
-        text = str(metadata.get(name) or "").strip()
+        text = str((metadata.get_all(name) or [""])[0]).strip()
         if text and text.upper() != "UNKNOWN":
             return clean(text.splitlines()[0], MAX_NAME_CHARS)
     classifiers = [str(one) for one in metadata.get_all("Classifier") or ()]
@@ -87,7 +87,8 @@ def licence(distribution: Distribution) -> str:
 def is_editable(distribution: Distribution) -> bool:
     """Whether the package's code lies elsewhere, where its author works on it."""
     try:
-        data: Any = msgspec.json.decode(distribution.read_text("direct_url.json") or "{}")
-        return bool(data["dir_info"]["editable"])
-    except (msgspec.DecodeError, UnicodeError, RecursionError, KeyError, TypeError):
+        data = msgspec.json.decode(distribution.read_text("direct_url.json") or "{}", type=dict[str, object])
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return False
+    info = data.get("dir_info")
+    return is_dict(info) and bool(info.get("editable"))

@@ -4,7 +4,7 @@ import importlib.util
 import marshal
 import os
 import struct
-from typing import Any
+from types import CodeType
 
 import msgspec
 
@@ -35,7 +35,9 @@ def _agrees(cache: str, source: str) -> bool:
         text = file.read()
     if not _is_current(compiled, source, text):
         return True  # Python compiles the source anew
-    found: Any = marshal.loads(compiled[HEADER:])  # noqa: S302  (the reason for isolation)
+    found: object = marshal.loads(compiled[HEADER:])  # noqa: S302  (the reason for isolation)
+    if not isinstance(found, CodeType):
+        return False
     level = LEVELS[cache.removesuffix(".pyc").rpartition(".")[2] if ".opt-" in cache else ""]
     return found == compile(text, found.co_filename, "exec", dont_inherit=True, optimize=level)
 

@@ -22,7 +22,6 @@ from ludus.core import EnvSpec
 from ludus.registry.assembly import assemble
 from ludus.registry.ownership import owner
 from ludus.seeding import np_random
-from ludus.spaces.kinds import is_tuple
 
 __all__ = ["ProbePlan", "main"]
 
@@ -115,7 +114,7 @@ class ActivityLog:
         self.searched = {os.path.abspath(one) for one in sys.path}
         """Folders that are listed whenever a module is looked for."""
         self.told: set[tuple[str, str]] = set()
-        self.heard: dict[str, Callable[[Any], None]] = {
+        self.heard: dict[str, Callable[[Sequence[Any]], None]] = {
             "open": lambda args: self.opened(args[0], args[1], args[2]),
             "os.listdir": lambda args: self.listed(args[0]),
             "os.mknod": lambda args: self.path("write", args[0]),
@@ -138,9 +137,9 @@ class ActivityLog:
             "import": lambda args: self.imported(args[0], args[1]),
         }
         self.heard |= dict.fromkeys(ONE_PATH, lambda args: self.path("write", args[0], args[-1]))
-        self.heard |= dict.fromkeys(TWO_PATHS, self.moved)
+        self.heard |= dict.fromkeys(TWO_PATHS, lambda args: self.moved(args[0], args[1], args[2], args[3]))
 
-    def hear(self, event: str, args: object) -> None:
+    def hear(self, event: str, args: Sequence[Any]) -> None:
         """What Python calls before something is done."""
         heard = self.heard.get(event)
         if heard is not None:
@@ -188,14 +187,14 @@ class ActivityLog:
         if not isinstance(path, str) or os.path.abspath(path) not in self.searched:
             self.path("read", path)
 
-    def moved(self, args: Sequence[Any]) -> None:
+    def moved(self, old: FilePath, new: FilePath, old_folder: int, new_folder: int) -> None:
         """A name is changed, or another one given."""
-        self.path("write", args[0], args[2])
-        self.path("write", args[1], args[3])
+        self.path("write", old, old_folder)
+        self.path("write", new, new_folder)
 
-    def contacted(self, address: Any) -> None:
+    def contacted(self, address: tuple[object, ...] | FilePath) -> None:
         """A socket is connected or bound; by a name in the file system, it is a file."""
-        if is_tuple(address):
+        if isinstance(address, tuple):
             self.tell("connect", f"{_text(address[0])}:{_text(address[1])}")
         elif address:
             self.path("write", address)

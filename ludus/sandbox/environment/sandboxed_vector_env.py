@@ -110,14 +110,14 @@ class SandboxedVectorEnv(ProxyVectorEnv):
             raise
         return twin
 
-    def export_state(self, lanes: list[int] | None = None) -> Any:
+    def export_state(self, lanes: list[int] | None = None) -> object:
         """Where lanes are, for `import_state` of a batch sandboxed alike; nobody but its processes opens it."""
         chosen = list(range(self.num_envs)) if lanes is None else lanes
         states: list[bytes] = []
         for lane in chosen:
-            share = next(one for one in self._shares if one.begin <= lane < one.end)
-            source: Any = share.link
-            states.append(source.export(lanes=[lane - share.begin]))
+            pairs = zip(self._shares, self._links, strict=True)
+            share, link = next((one, link) for one, link in pairs if one.begin <= lane < one.end)
+            states.append(link.export(lanes=[lane - share.begin]))
         return states, self._known(chosen)
 
     def import_state(self, state: Any) -> None:

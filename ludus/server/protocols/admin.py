@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from time import monotonic
-from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -47,8 +46,8 @@ class Admin:
     async def sessions(self, request: Request) -> Response:
         """All sessions, oldest first."""
         _principal(request).need("run", "list sessions")
-        rows: list[dict[str, Any]] = [
-            one._asdict() | {"worker": worker_of(one.id)} for one in self.server.sessions.infos()
+        rows: list[dict[str, object]] = [
+            {**one._asdict(), "worker": worker_of(one.id)} for one in self.server.sessions.infos()
         ]
         stuck: list[object] = [one._asdict() for one in self.server.sessions.watch.stuck()]
         silent: list[int] = []
@@ -59,7 +58,7 @@ class Admin:
                 told = msgspec.json.decode(body)
                 rows += told["sessions"]
                 stuck += told["stuck"]
-        rows.sort(key=lambda one: one["opened"])
+        rows.sort(key=_opened)
         workers = 1 if self.peers is None else len(self.peers.paths)
         return _json({"sessions": rows, "workers": workers, "silent": silent, "stuck": stuck})
 
@@ -126,3 +125,9 @@ def _answering(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
             return _json(told, status_of(error))
 
     return answering
+
+
+def _opened(row: dict[str, object]) -> float:
+    """When the session of a row was opened."""
+    found = row["opened"]
+    return float(found) if isinstance(found, int | float) else 0.0

@@ -7,7 +7,7 @@ import stat
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from ludus.errors import CodecError, InvalidArgument
 from ludus.server.access import Principal
@@ -33,7 +33,6 @@ class FrameTransport(DirectProtocol, asyncio.Protocol):
     def __init__(self, server: Server, connected: "Callable[[FrameTransport], object]") -> None:
         self._limits: FrameLimits = server.config.limits
         self._connected = connected
-        self.transport: Any = None
         self._buffer = bytearray()
         self._messages: deque[bytes] = deque()
         self._ended = self._held = False
@@ -44,7 +43,7 @@ class FrameTransport(DirectProtocol, asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
-        self.transport = transport
+        self.transport = cast("asyncio.Transport", transport)  # a connection has one that writes
         self._connected(self)
 
     def data_received(self, data: bytes) -> None:

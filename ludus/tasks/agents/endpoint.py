@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Generator
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from ludus.errors import InvalidArgument, shorten
 
@@ -181,8 +181,8 @@ class _Http(urllib.request.HTTPHandler):
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(self._made, req)  # pyright: ignore[reportArgumentType]
 
-    def _made(self, host: str, **options: Any) -> _Connection:
-        made = _Connection(host, **options)
+    def _made(self, host: str, *, timeout: float | None) -> _Connection:
+        made = _Connection(host, timeout=timeout)
         made.deadline = self._deadline
         return made
 
@@ -195,8 +195,8 @@ class _Https(urllib.request.HTTPSHandler):
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(self._made, req)  # pyright: ignore[reportArgumentType]
 
-    def _made(self, host: str, **options: Any) -> _SecureConnection:
-        made = _SecureConnection(host, **options)
+    def _made(self, host: str, *, timeout: float | None) -> _SecureConnection:
+        made = _SecureConnection(host, timeout=timeout)
         made.deadline = self._deadline
         return made
 

@@ -19,7 +19,7 @@ import msgspec
 from ludus.errors import InvalidArgument, ServiceError, shorten
 from ludus.tasks.agents.chat import ChatMessage, Completion, FunctionCall, read_completion, read_stream
 from ludus.tasks.agents.endpoint import Refused, bearer, open_endpoint
-from ludus.tasks.setting import whole_number
+from ludus.tasks.variables import whole_number
 from ludus.tools import Call, Calls, ToolOutcome
 from ludus.trajectory.event import EventValue, Message, ModelUsage, Reasoning
 

@@ -15,7 +15,7 @@ from ludus.tasks.folder import Task
 from ludus.tasks.journal import Journal, JournalEnv
 from ludus.tasks.run_folder import check_run_folder
 from ludus.tasks.sandboxes import keep_from_agent
-from ludus.tasks.step_timing import unmeasured
+from ludus.tasks.step_usage import unmeasured
 from ludus.tasks.workspace import TaskWorkspace
 from ludus.trajectory import Recorder
 

@@ -4,15 +4,15 @@ import ast
 import importlib.util
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ludus.core.foreign_file import read_foreign_file, read_foreign_yaml
 from ludus.errors import InvalidArgument, listing, shorten
+from ludus.spaces.kinds import is_dict, is_list
 from ludus.tasks.spec import TaskSpec
 from ludus.tasks.task_file import read_task_text, write_task
 
@@ -23,8 +23,11 @@ __all__ = [
     "check_imports",
     "imported_names",
     "is_installed",
+    "number_of",
     "read_text",
     "read_yaml",
+    "table_of",
+    "texts_of",
 ]
 
 MAX_FILES = 10_000
@@ -117,12 +120,45 @@ def read_text(path: Path, *, errors: str = "strict") -> str:
         raise ConversionError(f"{path}: expected a text, got {shorten(str(error))}") from error
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path) -> dict[str, object]:
     """A YAML file with keys; ConversionError for anything else."""
     try:
-        return read_foreign_yaml(read_foreign_file(path), dict[str, Any])
+        return read_foreign_yaml(read_foreign_file(path), dict[str, object])
     except (OSError, msgspec.MsgspecError) as error:
         raise ConversionError(f"{path}: expected YAML, got {shorten(str(error))}") from error
+
+
+def table_of(table: Mapping[str, object], key: str, where: str) -> dict[str, object]:
+    """A table inside of one, empty where there is none; ConversionError for anything else."""
+    found: object = table.get(key) or {}
+    if not is_dict(found):
+        raise ConversionError(f"{where}, {key}: expected a table, got {shorten(found)}")
+    return found
+
+
+def number_of(table: Mapping[str, object], key: str, default: float, where: str) -> float:
+    """A number of a table, which may be written as text; ConversionError for anything else.
+
+    >>> number_of({"timeout": "60"}, "timeout", 30, "task.toml"), number_of({}, "timeout", 30, "task.toml")
+    (60.0, 30.0)
+    """
+    value = table.get(key, default)
+    try:
+        return float(value) if isinstance(value, int | float | str) else float("")
+    except ValueError:
+        raise ConversionError(f"{where}, {key}: expected a number, got {shorten(value)}") from None
+
+
+def texts_of(table: Mapping[str, object], key: str, where: str) -> list[str]:
+    """The texts of a list in a table, none where it has no such key; ConversionError for what is no list.
+
+    >>> texts_of({"tags": ["a", 1]}, "tags", "task.toml"), texts_of({}, "tags", "task.toml")
+    (['a', '1'], [])
+    """
+    value: object = table.get(key) or []
+    if not is_list(value):
+        raise ConversionError(f"{where}, {key}: expected a list, got {shorten(value)}")
+    return [str(one) for one in value]
 
 
 def is_installed(name: str) -> bool:

@@ -10,13 +10,12 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from ludus.core.foreign_file import read_foreign_file, read_foreign_toml
 from ludus.errors import shorten
-from ludus.spaces.kinds import is_dict
 from ludus.tasks.conversion.converted_task import (
     ConversionError,
     Converted,
@@ -24,10 +23,15 @@ from ludus.tasks.conversion.converted_task import (
     check_imports,
     imported_names,
     is_installed,
+    number_of,
     read_text,
+    table_of,
+    texts_of,
 )
 
 __all__ = ["from_harbor"]
+
+FILE = "task.toml"
 
 ROOT = "/app"
 """Where an image works unless its WORKDIR says otherwise."""
@@ -96,8 +100,8 @@ def tests(folder: Path, base: str):
 
 def from_harbor(folder: Path) -> Converted:
     """The task of a folder."""
-    config = _read(folder / "task.toml")
-    image = _image(folder, _table(config, "environment"))
+    config = _read(folder / FILE)
+    image = _image(folder, table_of(config, "environment", FILE))
     tests = sorted((folder / "tests").glob("test*.py"))
     if not tests:
         raise ConversionError(
@@ -127,20 +131,20 @@ def from_harbor(folder: Path) -> Converted:
     )
 
 
-def _fields(folder: Path, config: dict[str, Any], image: "_Image", handed_in: list[str]) -> dict[str, object]:
+def _fields(folder: Path, config: dict[str, object], image: "_Image", handed_in: list[str]) -> dict[str, object]:
     """Of the task file."""
-    agent, verifier, limits = (_table(config, one) for one in ("agent", "verifier", "environment"))
+    agent, verifier, limits = (table_of(config, one, FILE) for one in ("agent", "verifier", "environment"))
     name = re.sub(r"\W", "_", folder.resolve().name).strip("_")
-    named = _table(config, "task").get("name") or _table(config, "metadata").get("name")
+    named = table_of(config, "task", FILE).get("name") or table_of(config, "metadata", FILE).get("name")
     instruction = read_text(below(folder, "instruction.md", "instruction.md"))
     return {
         "id": name if name[:1].isalpha() else f"Task_{name}",
         "name": str(named or folder.resolve().name),
         "description": instruction.replace(image.root, "/work"),
-        "tags": ["harbor", *(str(one) for one in _table(config, "metadata").get("tags", ()))],
+        "tags": ["harbor", *texts_of(table_of(config, "metadata", FILE), "tags", f"{FILE}, metadata")],
         "timeouts": {
-            "total": float(agent.get("timeout_sec", 3600)),
-            "grading": float(verifier.get("timeout_sec", 300)),
+            "total": number_of(agent, "timeout_sec", 3600, f"{FILE}, agent"),
+            "grading": number_of(verifier, "timeout_sec", 300, f"{FILE}, verifier"),
         },
         "evaluation": {"metric": "score", "floor": 0.0, "reference": 1.0, "threshold": 1.0, "validations": 0},
         "submission": [{"path": one, "size": "64M", "required": False} for one in handed_in],
@@ -160,13 +164,6 @@ def _read(file: Path) -> dict[str, object]:
         return read_foreign_toml(read_foreign_file(file))
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ConversionError(f"{file}: expected TOML, got {shorten(str(error))}") from error
-
-
-def _table(config: dict[str, Any], name: str) -> dict[str, Any]:
-    found: object = config.get(name) or {}
-    if not is_dict(found):
-        raise ConversionError(f"task.toml, {name}: expected a table, got {shorten(found)}")
-    return found
 
 
 def _checked_tests(tests: Path, root: str) -> set[str]:
@@ -286,8 +283,10 @@ def _copied(folder: Path, words: list[str], file: Path, root: str) -> dict[str, 
     return found
 
 
-def _resources(limits: dict[str, Any]) -> dict[str, object]:
-    found: dict[str, object] = {"cpu": float(limits.get("cpus", 2)), "gpu": int(limits.get("gpus", 0))}
+def _resources(limits: dict[str, object]) -> dict[str, object]:
+    where = f"{FILE}, environment"
+    cpu, gpu = number_of(limits, "cpus", 2, where), int(number_of(limits, "gpus", 0, where))
+    found: dict[str, object] = {"cpu": cpu, "gpu": gpu}
     memory = limits.get("memory") or (f"{limits['memory_mb']}M" if "memory_mb" in limits else None)
     disk = limits.get("storage") or (f"{limits['storage_mb']}M" if "storage_mb" in limits else None)
     return found | ({"memory": memory} if memory else {}) | ({"disk": disk} if disk else {})

@@ -11,7 +11,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ludus.errors import shorten
-from ludus.tasks.conversion.converted_task import ConversionError, Converted, below, check_imports, read_text, read_yaml
+from ludus.tasks.conversion.converted_task import (
+    ConversionError,
+    Converted,
+    below,
+    check_imports,
+    read_text,
+    read_yaml,
+    table_of,
+)
 from ludus.tasks.metric import DOWN, UP, Direction
 
 __all__ = ["from_mle_bench"]
@@ -61,10 +69,10 @@ def from_mle_bench(folder: Path, data: Path | None, direction: Direction | None 
     """The competition of a folder, with its prepared data below `data`."""
     config = read_yaml(folder / "config.yaml")
     name = str(config.get("id") or folder.resolve().name)
-    grader: dict[str, object] = config.get("grader") or {}
+    grader = table_of(config, "grader", f"{folder}/config.yaml")
     metric = re.sub(r"\W+", "_", str(grader.get("name", "score"))).strip("_").lower()
     prepared = _prepared(name, folder, data)
-    dataset: dict[str, object] = config.get("dataset") or {}
+    dataset = table_of(config, "dataset", f"{folder}/config.yaml")
     answers = Path(str(dataset.get("answers", "private/test.csv"))).name
     private = below(prepared, f"private/{answers}", f"{folder}/config.yaml, dataset.answers")
     _check_helpers(folder / "grade.py")

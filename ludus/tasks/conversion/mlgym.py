@@ -8,9 +8,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
-from ludus.errors import shorten
 from ludus.spaces.kinds import is_dict, is_list
 from ludus.tasks.conversion.converted_task import (
     ConversionError,
@@ -18,8 +16,10 @@ from ludus.tasks.conversion.converted_task import (
     below,
     check_imports,
     is_installed,
+    number_of,
     read_text,
     read_yaml,
+    texts_of,
 )
 from ludus.tasks.metric import DOWN, UP, Direction
 
@@ -77,18 +77,21 @@ def from_mlgym(
     config = read_yaml(file)
     _check(config, file)
     base = _root(file, config) if root is None else root.resolve()
-    scripts = [below(base, str(one), "starter_code") for one in config.get("starter_code") or ()]
+    scripts = [below(base, one, "starter_code") for one in texts_of(config, "starter_code", str(file))]
     evaluation = _named(config, "evaluation_paths", scripts, file)
-    baselines = [one for one in scripts if one.name in {Path(str(x)).name for x in config.get("baseline_paths") or ()}]
+    named = {Path(one).name for one in texts_of(config, "baseline_paths", str(file))}
+    baselines = [one for one in scripts if one.name in named]
     check_imports(evaluation)
     others = [one for one in scripts if one != evaluation]
-    data, notes = _data(config, base, evaluation, others, hide)
+    datasets = texts_of(config, "dataset_configs", str(file))
+    described = _description(config, datasets, base)
+    data, notes = _data(datasets, described, base, evaluation, others, hide)
     requirements = _requirements(config, base, notes)
     metric, value = _metric(config, file)
     fields: dict[str, object] = {
         "id": _plain(str(config.get("id", file.stem))),
         "name": str(config.get("name", file.stem)),
-        "description": _description(config, base),
+        "description": described,
         "license": "as in the project that it comes from",
         "tags": ["mlgym"],
         "timeouts": {"short": 60, "long": config.get("training_timeout") or 1800, "total": 4 * 3600},
@@ -132,12 +135,12 @@ def _check(config: dict[str, object], file: Path) -> None:
     )
 
 
-def _root(file: Path, config: dict[str, Any]) -> Path:
+def _root(file: Path, config: dict[str, object]) -> Path:
     """The folder that paths begin at: the nearest one above in which the first of them is there."""
+    starters = texts_of(config, "starter_code", str(file))
+    datasets = texts_of(config, "dataset_configs", str(file))
     for folder in file.resolve().parents:
-        if all((folder / str(one)).exists() for one in config.get("starter_code") or ()) and any(
-            _dataset(folder, str(one)) for one in config["dataset_configs"]
-        ):
+        if all((folder / one).exists() for one in starters) and any(_dataset(folder, one) for one in datasets):
             return folder
     raise ConversionError(
         f"{file}: expected starter_code and dataset_configs in a folder above it, got none; say which with --data ROOT"
@@ -148,8 +151,8 @@ def _dataset(root: Path, path: str) -> Path | None:
     return next((one for one in (root / path, root / "configs" / path) if one.is_file()), None)
 
 
-def _named(config: dict[str, Any], key: str, scripts: list[Path], file: Path) -> Path:
-    wanted = Path(str(config[key][0])).name
+def _named(config: dict[str, object], key: str, scripts: list[Path], file: Path) -> Path:
+    wanted = Path(texts_of(config, key, str(file))[0]).name
     found = next((one for one in scripts if one.name == wanted), None)
     if found is None:
         raise ConversionError(f"{file}, {key}: expected one of starter_code, got {wanted!r}")
@@ -157,18 +160,18 @@ def _named(config: dict[str, Any], key: str, scripts: list[Path], file: Path) ->
 
 
 def _data(
-    config: dict[str, Any], root: Path, evaluation: Path, starters: list[Path], hide: Sequence[str]
+    datasets: list[str], described: str, root: Path, evaluation: Path, starters: list[Path], hide: Sequence[str]
 ) -> tuple[dict[str, Path], list[str]]:
     """The data files by where they go, and which of them are hidden."""
     judged = read_text(evaluation, errors="replace")
     code = "\n".join(read_text(one, errors="replace") for one in starters if one.suffix in CODE)
-    shown = f"{code}\n{_description(config, root)}"  # what a task's words name, its agent may see
+    shown = f"{code}\n{described}"  # what a task's words name, its agent may see
     copies: dict[str, Path] = {}
     hidden: list[str] = []
-    for path in config["dataset_configs"]:
-        described = _dataset(root, str(path))
-        dataset = {} if described is None else read_yaml(described)
-        if described is None or not dataset.get("is_local"):
+    for path in datasets:
+        file = _dataset(root, path)
+        dataset = {} if file is None else read_yaml(file)
+        if file is None or not dataset.get("is_local"):
             raise ConversionError(
                 f"{path}: expected a dataset with files (is_local: true), got one that is downloaded; nothing here has "
                 "a network: save it as files first"
@@ -208,9 +211,7 @@ def _metric(config: dict[str, object], file: Path) -> tuple[str, float | None]:
             f"{file}, baseline_scores: expected a score by its name, got none; the first is the metric"
         )
     name, value = next(iter(first.items()))
-    if not isinstance(value, int | float | str):
-        raise ConversionError(f"{file}, baseline_scores: expected a number for {name}, got {shorten(value)}")
-    return str(name), float(value)
+    return str(name), number_of({str(name): value}, str(name), 0.0, f"{file}, baseline_scores")
 
 
 def _direction(metric: str) -> str:
@@ -220,12 +221,8 @@ def _direction(metric: str) -> str:
     raise ConversionError(f"metric {metric!r}: expected a known one, got one whose better end nobody told; --direction")
 
 
-def _description(config: dict[str, Any], root: Path) -> str:
-    docs = [
-        read_yaml(one).get("description", "")
-        for path in config["dataset_configs"]
-        if (one := _dataset(root, str(path)))
-    ]
+def _description(config: dict[str, object], datasets: list[str], root: Path) -> str:
+    docs = [read_yaml(one).get("description", "") for path in datasets if (one := _dataset(root, path))]
     return str(config.get("description", "")).replace("{dataset_docs}", "\n\n".join(map(str, docs)))
 
 

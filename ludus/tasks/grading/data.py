@@ -96,7 +96,7 @@ def _generate(
     with FramedProcess(sandbox, grader_command("generate")) as talk:
         try:
             talk.send(msgspec.json.encode(asked), time.monotonic() + GENERATION_TIMEOUT_S)
-            answer = Stopwatch(talk.process, GENERATION_TIMEOUT_S).wait(talk.read)
+            answer = Stopwatch(talk.process, GENERATION_TIMEOUT_S).wait(lambda until: talk.read(until, object))
         except ChannelError as error:
             raise EnvError(f"{spec.id}: expected its generator to end, got: {error}; {talk.complaint()}") from error
     said = answer if is_dict(answer) else {"do": answer}

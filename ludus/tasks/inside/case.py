@@ -12,12 +12,12 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 import numpy.typing as npt
 
-from ludus.spaces.kinds import class_of, is_array, is_dict, is_list
+from ludus.spaces.kinds import is_array, is_dict, is_list
 from ludus.tasks.inside.frames import receive, send
 
 __all__ = ["Case", "Instance", "Program", "Rejected"]
@@ -77,7 +77,7 @@ class Program:
             raise RuntimeError("expected a sandbox that counts processor time, got one that does not")
         return float(used)
 
-    def _asked(self, body: dict[str, object]) -> Any:
+    def _asked(self, body: dict[str, object]) -> object:
         send({"do": "ask", "program": self.number, "body": body})
         answer = receive()
         if "error" in answer:
@@ -230,8 +230,10 @@ def finite(values: npt.NDArray[np.float64], path: str) -> npt.NDArray[np.float64
 
 def plain_metrics(result: object, metric: str) -> dict[str, float]:
     """What `grade` returned, as metrics by name."""
-    given: dict[Any, Any] = result if is_dict(result) else {metric: result}
+    given: dict[object, object] = result if is_dict(result) else {metric: result}
+    found: dict[str, float] = {}
     for name, value in given.items():
-        if not hasattr(class_of(value), "__float__"):
+        if not isinstance(value, SupportsFloat):
             raise TypeError(f"grade: expected a number, or numbers by name, got {type(value).__name__} for {name}")
-    return {str(name): float(value) if not math.isnan(float(value)) else math.nan for name, value in given.items()}
+        found[str(name)] = float(value) if not math.isnan(float(value)) else math.nan
+    return found

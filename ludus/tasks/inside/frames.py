@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 __all__ = ["CHANNEL", "plain", "receive", "send"]
 
@@ -13,19 +16,28 @@ MAX_FRAME_BYTES = 64 << 20
 """Bytes of one frame."""
 
 
-def plain(value: Any) -> object:
+def plain(value: object) -> object:
     """What JSON does not know: arrays and numbers of NumPy as lists and numbers, sets and paths.
 
     >>> plain({3})
     [3]
     """
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, set | frozenset):
+    as_list: object = getattr(value, "tolist", None)
+    if callable(as_list):
+        return as_list()
+    if _is_set(value):
         return sorted(value)
-    if hasattr(value, "__fspath__"):
+    if _is_path(value):
         return os.fspath(value)
     raise TypeError(f"expected numbers, text, lists and dictionaries, got {type(value).__name__}")
+
+
+def _is_set(value: object) -> TypeGuard[set[Any] | frozenset[Any]]:
+    return isinstance(value, (set, frozenset))
+
+
+def _is_path(value: object) -> TypeGuard[os.PathLike[str]]:
+    return isinstance(value, os.PathLike)
 
 
 def send(message: object, channel: int = CHANNEL) -> None:

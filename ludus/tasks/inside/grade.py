@@ -10,7 +10,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from ludus.tasks.inside.case import Case, Rejected, plain_metrics
 from ludus.tasks.inside.frames import CHANNEL, receive, send
@@ -61,7 +61,7 @@ def generate() -> None:
         send({"do": doing, "reason": f"{type(error).__name__}: {error}", "traceback": told[-4000:]})
 
 
-def module_at(path: str) -> Any:
+def module_at(path: str) -> ModuleType:
     """A module of the task's folder, by its file; it may import its neighbours there."""
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(Path(path).parent))

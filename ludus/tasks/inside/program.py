@@ -38,9 +38,8 @@ def main() -> None:
                 answer = len(made) - 1
             else:
                 on, each = asked["on"], asked["each"]
-                owners = [
-                    module if one is None else made[one] for one in (on if isinstance(on, list) else [on] * len(each))
-                ]
+                numbers: list[int | None] = [on] * len(each) if on is None or isinstance(on, int) else on
+                owners = [module if one is None else made[one] for one in numbers]
                 answer = [getattr(one, asked["name"])(*given) for one, given in zip(owners, each, strict=True)]
             send({"value": answer})
         except BaseException as error:

@@ -1,14 +1,13 @@
 """Rules about calls: what can be called, in which order, and the shape of what comes back."""
 
-from typing import Any
-
 import numpy as np
 
-from ludus.core import Env, EnvSpec
+from ludus.core import EnvSpec
+from ludus.core.env import is_env
 from ludus.core.legacy import accepts
 from ludus.core.options import TrackedOptions
 from ludus.errors import ContractViolation, LudusError, shorten
-from ludus.spaces.kinds import is_array, is_dict, is_list_or_tuple, is_tuple
+from ludus.spaces.kinds import class_of, is_array, is_dict, is_list_or_tuple, is_tuple
 from ludus.testing.history import Interrupted, Player, as_pair, as_step
 from ludus.testing.report import ReportNote, error, warning
 from ludus.testing.rule import Found, raised
@@ -33,12 +32,12 @@ SIGNATURE = "def reset(self, *, seed=None, options=None)"
 def makes_an_env(subject: Subject) -> Found:
     """What is checked is, or makes, a `ludus.Env`."""
     try:
-        env: Any = subject.env()
+        env = subject.env()
     except Exception as failure:
         message = f"{subject.name}: expected an environment made without arguments, got {raised(failure)}"
         yield error(message, "give every argument a default, or check a function: `lambda: MyEnv(…)`")
         return
-    if not isinstance(env, Env):
+    if not is_env(env):
         fix = "derive it from ludus.Env; adapt an environment of the old API with ludus.core.from_legacy"
         yield error(f"{subject.name}: expected a ludus.Env, got {shorten(env)} ({type(env).__module__})", fix)
 
@@ -148,8 +147,8 @@ def metadata_lists_render_modes(subject: Subject) -> Found:
 
 def spec_is_an_env_spec(subject: Subject) -> Found:
     """`spec` is an `EnvSpec`, or None for an environment that was not made by the registry."""
-    spec: Any = subject.env().spec
-    if spec is not None and not isinstance(spec, EnvSpec):
+    spec = subject.env().spec
+    if spec is not None and not issubclass(class_of(spec), EnvSpec):
         yield error(
             f"spec: expected a ludus EnvSpec or None, got {shorten(spec)}", "leave `spec` to ludus.make, which sets it"
         )

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +35,7 @@ STEPS_FOR_EACH = 1000
 MAX_SECONDS = 5.0
 """Of a processor, unless it is asked for in full: interpreted rules may take a thousandth of one for each step."""
 Batch = AnyVectorEnv
-Call = Callable[[Batch], tuple[Any, ...]]
+Call = Callable[[Batch], tuple[object, ...]]
 """`reset` or `step` of one of them."""
 FIX = "change the rule at the line that is named; where values differ without an error, report it with the rules"
 
@@ -133,28 +133,28 @@ class _Game:
 
 def _compared(label: str, call: Call, compiled: Batch, serial: Batch, ended: Mask | None) -> tuple[str | None, Info]:
     """Where what two batches gave parts, in words, and the info of the compiled one."""
-    outcomes: list[Any] = []
+    outcomes: list[tuple[object, ...] | Exception] = []
     for one in (serial, compiled):
         try:
             outcomes.append(call(one))
         except Exception as failure:
             outcomes.append(failure)
     alone, together = outcomes
-    failed = [isinstance(one, Exception) for one in outcomes]
-    if all(failed):
+    if isinstance(alone, Exception) and isinstance(together, Exception):
         raise Unchecked(f"{label} raises, in one environment as in a batch: {raised(alone)}")
-    if any(failed):
+    if isinstance(alone, Exception) or isinstance(together, Exception):
         told = [raised(one) if isinstance(one, Exception) else "no error" for one in outcomes]
         return f"{label}: {told[0]} alone, {told[1]} in the batch", {}
     if ended is not None:
-        ended[:] = together[2] | together[3]
+        ended[:] = np.asarray(together[2]) | np.asarray(together[3])
     names = ("observation", "reward", "terminated", "truncated", "info")
     given = names if len(alone) == len(names) else (names[0], names[-1])
     for name, one, other in zip(given, alone, together, strict=True):
         apart = difference(_comparable(one), _comparable(other), name)
         if apart is not None:
             return f"{label}, {apart.path} (by lanes): {apart.left} alone, {apart.right} in the batch", {}
-    return None, together[-1]
+    info = together[-1]
+    return None, info if is_dict(info) else {}
 
 
 def _comparable(value: object) -> object:
@@ -194,7 +194,7 @@ class _Actions:
 
     def next(self) -> object:
         """The next action of every lane."""
-        action: Any = self.batch.action_space.sample()
+        action = self.batch.action_space.sample()
         for lane in range(LANES):
             if self.masks[lane] is not None and (self.refuses or lane < LANES // 2):
                 self._put(action, lane, self._legal(self.masks[lane]))
@@ -202,21 +202,24 @@ class _Actions:
                 self._extreme(action, lane)
         return action
 
-    def _legal(self, mask: Any) -> object:
+    def _legal(self, mask: object) -> object:
         """A legal action; of a lane that has none, which begins anew, any."""
         parts = mask if is_tuple(mask) else (mask,)
-        over = mask is None or not all(np.any(np.asarray(one)) for one in parts)
+        over = mask is None or not all(np.asarray(one).any() for one in parts)
         return self.single.sample() if over else self.single.sample(mask=mask)
 
-    def _put(self, action: Any, lane: int, one: Any) -> None:
-        if isinstance(action, tuple):
-            for column, part in zip(action, one, strict=True):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-                column[lane] = part
-        else:
+    def _put(self, action: object, lane: int, one: object) -> None:
+        if is_tuple(action) and is_tuple(one):
+            for column, part in zip(action, one, strict=True):
+                if is_array(column):
+                    column[lane] = part
+        elif is_array(action):
             action[lane] = one
 
-    def _extreme(self, action: Any, lane: int) -> None:
+    def _extreme(self, action: object, lane: int) -> None:
         single = self.single
+        if not is_array(action):
+            return
         if isinstance(single, Discrete):
             action[lane] = single.start + lane % int(single.n)
         elif isinstance(single, Box):

@@ -4,7 +4,7 @@ import http.client
 import json
 import ssl
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ludus.errors import ConnectionLost, InvalidArgument, shorten
@@ -24,7 +24,7 @@ class HttpResponse(NamedTuple):
     body: bytes
 
     @property
-    def data(self) -> Any:
+    def data(self) -> object:
         """The body as JSON; None where it is none."""
         try:
             return json.loads(self.body)

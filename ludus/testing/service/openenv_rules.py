@@ -1,7 +1,5 @@
 """OpenEnv's own criteria: what its validator asks of a server at an address."""
 
-from typing import Any
-
 from ludus.errors import shorten
 from ludus.spaces.kinds import is_dict
 from ludus.testing.report import error
@@ -58,8 +56,8 @@ def mcp_speaks_json_rpc(service: Service) -> Found:
 
 def routes_are_of_one_mode(service: Service) -> Found:
     """`/reset`, `/step` and `/state` are all there, or none of them is."""
-    paths: dict[str, object] = _object(service.http.get("/openapi.json")).get("paths") or {}
-    there = [one for one in SIMULATION if one in paths]
+    paths = _object(service.http.get("/openapi.json")).get("paths")
+    there = [one for one in SIMULATION if is_dict(paths) and one in paths]
     if there and len(there) < len(SIMULATION):
         yield error(f"GET /openapi.json: expected {', '.join(SIMULATION)} or none of them, got {there}", ANSWER)
 
@@ -75,6 +73,6 @@ OPENENV_RULES: tuple[Rule[Service], ...] = (
 )
 
 
-def _object(answer: HttpResponse) -> dict[str, Any]:
+def _object(answer: HttpResponse) -> dict[str, object]:
     found = answer.data
     return found if is_dict(found) else {}

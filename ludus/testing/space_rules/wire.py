@@ -1,7 +1,8 @@
 """Rules about the wire: a space and its values as plain data, and back without loss."""
 
+from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, Literal
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -101,7 +102,21 @@ def schema_admits_values(subject: SpaceSubject) -> Found:
             return
 
 
-def _validator(schema: dict[str, object]) -> Any:
+class SchemaError(Protocol):
+    """Why a schema does not admit a value."""
+
+    message: str
+
+
+class Validator(Protocol):
+    """What the package jsonschema makes of a schema."""
+
+    def iter_errors(self, instance: object) -> Iterator[SchemaError]:
+        """Everything that is wrong with a value."""
+        ...
+
+
+def _validator(schema: dict[str, object]) -> Validator | None:
     """What judges values by a schema, where the package is installed."""
     try:
         return import_module("jsonschema").Draft202012Validator(schema)

@@ -1,14 +1,13 @@
 """Episodes side by side: aligned step by step or by their actions, and where they differ."""
 
 from difflib import SequenceMatcher
-from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import observed, plain
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_list
 from ludus.trajectory import RecordedEpisode
 from ludus.trajectory.replay import first_difference
@@ -25,7 +24,7 @@ COMPARED_KINDS = ("message", "reasoning", "tool_call", "tool_result", "file_diff
 """Of events; what was used and how it was scored may differ in runs that are the same."""
 
 Rows = list[list[int | None]]
-Column = npt.NDArray[Any] | list[object]
+Column = Array | list[object]
 
 
 def compare(episodes: list[RecordedEpisode]) -> dict[str, object]:
@@ -93,8 +92,8 @@ def _columns(one: RecordedEpisode, two: RecordedEpisode, count: int) -> list[tup
         found.append(("reward", one.rewards[:count], two.rewards[:count], 1))
     if all(map(has_observations, (one, two))) and one.run.observed.names == two.run.observed.names:
         for name in one.run.observed.names:
-            pair = [each.column(name, "observation")[: count + 1] for each in (one, two)]
-            found.append(("observation", *pair, 0))
+            a, b = (each.column(name, "observation")[: count + 1] for each in (one, two))
+            found.append(("observation", a, b, 0))
     return found
 
 

@@ -1,20 +1,19 @@
 """Curves: a number for each step, as few points as a page can draw."""
 
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import plain
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_dict
 from ludus.trajectory import ModelUsage, RecordedEpisode, ResourceUse, Score
 from ludus.web.view.talk import IndexedEvent, values
 
 __all__ = ["curve", "curves"]
 
-Array = npt.NDArray[Any]
 MAX_POINTS = 600
 MAX_CURVES = 12
 MAX_PLAYERS = 4
@@ -83,7 +82,6 @@ def _whole_infos(episode: RecordedEpisode) -> list[dict[str, object]]:
     numbers: dict[str, list[float]] = {}
     try:
         for step, info in enumerate(episode.infos[1:]):
-            value: Any
             for key, value in info.items():
                 if _counts(value):
                     column = numbers.setdefault(str(key), [float("nan")] * episode.length)
@@ -93,7 +91,7 @@ def _whole_infos(episode: RecordedEpisode) -> list[dict[str, object]]:
     return [curve(str(plain(name)), column) for name, column in list(numbers.items())[:MAX_CURVES]]
 
 
-def _counts(value: object) -> bool:
+def _counts(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float | np.number)
 
 

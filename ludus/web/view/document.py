@@ -3,7 +3,6 @@
 import os
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 from urllib.parse import urlencode
 from zlib import compressobj
 
@@ -73,7 +72,7 @@ class _Store:
         self.answers[key] = packed
         self.left -= len(packed)
 
-    def add(self, name: str, viewer: Viewer, **question: object) -> Any:
+    def add(self, name: str, viewer: Viewer, **question: object) -> object:
         """Ask, and keep the answer."""
         value = viewer.answer(name, {key: str(one) for key, one in question.items()})
         self.put(f"{name}?{urlencode(question, safe=',')}", value)
@@ -84,7 +83,7 @@ class _Store:
             self.left += len(self.answers.pop(key))
 
 
-def _runs(viewer: Viewer, store: _Store) -> Any:
+def _runs(viewer: Viewer, store: _Store) -> dict[str, object]:
     told = viewer.answer("runs", {})
     for number, opened in enumerate(viewer.runs):
         count = min(len(opened.run), MAX_ROWS)

@@ -109,7 +109,7 @@ class Frames:
         seen = self._lane.go(episode, step)
         if step and episode.number not in self._differs and self.run.chunks.has("steps/reward"):
             rows = episode.rows[step : step + 1]
-            recorded = self.run.chunks.lane("steps/reward", episode.lane, rows)[0]
+            recorded = self.run.chunks.numbers("steps/reward", episode.lane, rows)[0]
             if not np.array_equal(recorded, np.asarray(seen[1], np.float64), equal_nan=True):
                 said = (
                     f"step {step}: the file has the reward {plain(recorded)}, executing it again gave {plain(seen[1])}"

@@ -1,25 +1,22 @@
 """`OpenedRun`: a file that is looked at, opened anew when it has grown, and its table as a page asks for it."""
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from time import time
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import Outcome
 from ludus.errors import InvalidArgument, LudusError, TrajectoryError, listing, shorten
 from ludus.server.protocols.web_api.page_json import plain
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_mapping
 from ludus.trajectory import RecordedEpisode, Run
 from ludus.trajectory.tracker import OUTCOMES
 
 __all__ = ["PAGE_EPISODES", "OpenedRun", "outcome_name"]
 
-Array = npt.NDArray[Any]
 PAGE_EPISODES = 100
 MAX_SEEDS = 100_000
 """Up to so many episodes the seed of each is looked up, so that the table can be sorted by it."""
@@ -124,7 +121,7 @@ class OpenedRun:
 
     def _header(self) -> dict[str, object]:
         header = self.run.header
-        spec: Mapping[str, Any] = header.spec or {}
+        spec = header.spec or {}
         return {
             "environment": spec.get("id") or _task(header.metadata) or "unknown",
             "arguments": spec.get("kwargs") or None,

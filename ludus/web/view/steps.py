@@ -1,15 +1,15 @@
 """Steps of an episode, a page at a time: what was done, what came of it, what was seen."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from ludus.core import AutoresetMode, Info
 from ludus.errors import LudusError
 from ludus.server.protocols.web_api.page_json import observed, plain
 from ludus.spaces import Box, Space
+from ludus.spaces.array_space import Array
+from ludus.spaces.kinds import is_list
 from ludus.trajectory import RecordedEpisode
+from ludus.trajectory.chunk_reader import Column
 
 __all__ = ["PAGE_STEPS", "SeenStep", "bounds", "has_observations", "pages", "picture", "steps"]
 
@@ -17,7 +17,7 @@ PAGE_STEPS = 200
 MIN_SIDE_PX = 16
 CHANNELS = (1, 3, 4)
 
-SeenStep = tuple[Any, Any, Any]
+SeenStep = tuple[object, object, Info]
 """Observation, reward and info of a step that was executed again."""
 
 
@@ -87,21 +87,25 @@ def _rewards(episode: RecordedEpisode, first: int, end: int) -> list[object] | N
     rows = episode.rows[max(first, 1) : end]
     lead = [None] if first == 0 else []
     found = episode.run.chunks.lane("steps/reward", episode.lane, rows) if len(rows) else np.zeros(0)
-    told: Any = plain(found)
-    return [*lead, *told]
+    numbers = plain(found)
+    return [*lead, *(numbers if is_list(numbers) else [])]
 
 
 def _observations(episode: RecordedEpisode, first: int, end: int) -> list[object]:
     run, rows = episode.run, episode.rows[first:end]
     same_step = run.header.autoreset_mode == AutoresetMode.SAME_STEP.value
     final = same_step and end == episode.length + 1 and (episode.terminated or episode.truncated)
-    columns: dict[str, Any] = {
-        name: run.chunks.lane(f"steps/{name}", episode.lane, rows) for name in run.observed.names
-    }
+    columns = {name: run.chunks.lane(f"steps/{name}", episode.lane, rows) for name in run.observed.names}
     if final:  # in the last row, the lane's next episode has begun
         for name, last in zip(columns, run.final(episode.end, episode.lane), strict=True):
-            columns[name] = np.concatenate([columns[name][:-1], np.asarray(last)[None]])
+            columns[name] = _with_last(columns[name], last)
     return run.observed.split(run.observed.many(columns), len(rows))
+
+
+def _with_last(column: Column, last: object) -> Column:
+    if isinstance(column, list):
+        return [*column[:-1], last]
+    return np.concatenate([column[:-1], np.asarray(last)[None]])
 
 
 def _infos(episode: RecordedEpisode, first: int, end: int) -> list[Info]:
@@ -123,7 +127,7 @@ def bounds(space: object) -> dict[str, object]:
     return {"low": plain(space.low), "high": plain(space.high)}
 
 
-def picture(episode: RecordedEpisode, step: int) -> npt.NDArray[Any] | None:
+def picture(episode: RecordedEpisode, step: int) -> Array | None:
     """What was seen as pixels, where it is a picture; else None."""
     space = episode.run.observed.space
     if not isinstance(space, Box) or space.dtype != np.uint8 or not has_observations(episode):

@@ -48,7 +48,7 @@ def tell(message: list[Any]) -> None:
 
 def swallow_reply() -> None:
     """Have the reply that is due not be said: something else was said in its place."""
-    honest = MessageChannel.send
+    honest = MessageChannel[object].send
 
     def swallow(*arguments: Any) -> None:
         del arguments

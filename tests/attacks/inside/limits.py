@@ -197,10 +197,13 @@ def huge_file(aim: Aim) -> str:
     """Write one file beyond its limit, with bytes and with a hole."""
     size, path = aim["most_file"], os.path.join(os.getcwd(), "huge")
     reached = 0
-    for grow in (lambda one: one.truncate(size), lambda one: one.write(b"x" * size)):
+    for hole in (True, False):
         try:
             with open(path, "wb", buffering=0) as file:
-                grow(file)
+                if hole:
+                    file.truncate(size)
+                else:
+                    file.write(b"x" * size)
         except OSError:
             pass  # refused
         reached = max(reached, os.stat(path).st_size)

@@ -1,21 +1,18 @@
 """Settings of a console, checked, and those that OpenEnv's server reads from variables."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal, get_args
 
 from ludus.errors import InvalidArgument, shorten
+from ludus.spaces.kinds import is_list_or_tuple
 
 __all__ = ["ObsType", "Settings", "settings_of"]
 
 ObsType = Literal["rgb", "grayscale", "ram"]
 MAX_SKIP = 60
 MAX_NOOPS = 1000
-DEFAULTS: dict[str, Any] = {
-    "game": "pong", "obs_type": "rgb", "full_action_space": False, "mode": None, "difficulty": None,
-    "repeat_action_probability": 0.0, "frameskip": 4, "noop_max": 30, "terminal_on_life_loss": False,
-}  # fmt: skip
 VARIABLES = {
     "game": "ATARI_GAME",
     "obs_type": "ATARI_OBS_TYPE",
@@ -32,25 +29,26 @@ VARIABLES = {
 class Settings:
     """How a game is played."""
 
-    game: str
-    obs_type: ObsType
-    full_action_space: bool
-    mode: int | None
-    difficulty: int | None
-    repeat_action_probability: float
-    frameskip: int | tuple[int, int]
-    noop_max: int
-    terminal_on_life_loss: bool
+    game: str = "pong"
+    obs_type: ObsType = "rgb"
+    full_action_space: bool = False
+    mode: int | None = None
+    difficulty: int | None = None
+    repeat_action_probability: float = 0.0
+    frameskip: int | tuple[int, int] = 4
+    noop_max: int = 30
+    terminal_on_life_loss: bool = False
 
 
 def settings_of(given: Mapping[str, object]) -> Settings:
     """The arguments, then the variables, then what is usual; raises InvalidArgument."""
-    unknown = given.keys() - DEFAULTS.keys()
+    names = [one.name for one in fields(Settings)]
+    unknown = given.keys() - set(names)
     if unknown:
-        raise InvalidArgument(f"Atari: expected some of {list(DEFAULTS)} as settings, got {sorted(unknown)}")
+        raise InvalidArgument(f"Atari: expected some of {names} as settings, got {sorted(unknown)}")
     told = {name: _read(name, os.environ[key]) for name, key in VARIABLES.items() if os.environ.get(key)}
-    asked: dict[str, Any] = {**DEFAULTS, **told, **{name: one for name, one in given.items() if one is not None}}
-    known = Settings(**asked)
+    asked = {**told, **{name: one for name, one in given.items() if one is not None}}
+    known = replace(Settings(), **asked)
     _check(known)
     return known
 
@@ -76,14 +74,23 @@ def _check(one: Settings) -> None:
     for name in ("full_action_space", "terminal_on_life_loss"):
         if not isinstance(getattr(one, name), bool):
             raise InvalidArgument(f"Atari {name}: expected True or False, got {shorten(getattr(one, name))}")
-    chance: Any = one.repeat_action_probability
-    if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 <= chance < 1:
+    chance = one.repeat_action_probability
+    if not _is_number(chance) or not 0 <= chance < 1:
         raise InvalidArgument(f"Atari repeat_action_probability: expected 0 to less than 1, got {shorten(chance)}")
-    skips: Any = one.frameskip if isinstance(one.frameskip, tuple | list) else (one.frameskip, one.frameskip)
-    if len(skips) != 2 or not all(type(skip) is int for skip in skips) or not 1 <= skips[0] <= skips[1] <= MAX_SKIP:
+    skips = _pair(one.frameskip)
+    numbers = [skip for skip in skips if type(skip) is int]
+    if len(skips) != 2 or len(numbers) != 2 or not 1 <= numbers[0] <= numbers[1] <= MAX_SKIP:
         raise InvalidArgument(
             f"Atari frameskip: expected 1 to {MAX_SKIP} frames, or two such numbers to draw between, "
             f"got {shorten(one.frameskip)}"
         )
     if type(one.noop_max) is not int or not 0 <= one.noop_max <= MAX_NOOPS:
         raise InvalidArgument(f"Atari noop_max: expected 0 to {MAX_NOOPS} frames, got {shorten(one.noop_max)}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _pair(given: object) -> Sequence[object]:
+    return given if is_list_or_tuple(given) else (given, given)

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 from ludus.envs.open.browsergym.commands import Commands
 from ludus.envs.open.browsergym.context import BLANK_PATH, Ahead, Context, Start
 from ludus.envs.open.browsergym.miniwob import LIBRARIES_PATH, begin_script, miniwob_page, serve_miniwob, task_url
-from ludus.envs.open.browsergym.tab import QUIET_SECONDS, TabSettings
+from ludus.envs.open.browsergym.tab import QUIET_SECONDS, PageView, TabSettings
+from ludus.spaces.kinds import is_list
 
 __all__ = ["PageEpisode", "MiniwobEpisode", "Verdict"]
 
@@ -37,11 +38,11 @@ class PageEpisode(ABC):
         """What a context is made with; one that begins alike may have been made ahead."""
 
     @abstractmethod
-    def begin(self, context: Context, look: str) -> Any:
+    def begin(self, context: Context, look: str) -> PageView | None:
         """Put the task up, and give what an expression of the page says then; `goal` is known too."""
 
     @abstractmethod
-    def judge(self, commands: Commands, probed: Any) -> Verdict:
+    def judge(self, commands: Commands, probed: object) -> Verdict:
         """What the step that was made is worth."""
 
 
@@ -60,17 +61,17 @@ class MiniwobEpisode(PageEpisode):
     def start(self, settings: TabSettings) -> Start:
         return Start(settings, self.url, serve_miniwob, AHEAD)
 
-    def begin(self, context: Context, look: str) -> Any:
+    def begin(self, context: Context, look: str) -> PageView | None:
         begin = context.opening + begin_script(self.seed, self.time_limit)
         settled = f"await __ludus.advance(0,{QUIET_SECONDS * 1000:g})"
         goal, seen = context.tab.evaluate(f"(async()=>{{{begin}{settled};return [core.getUtterance(),{look}]}})()")
         self.goal = str(goal)
         return seen
 
-    def judge(self, commands: Commands, probed: Any) -> Verdict:
-        if not probed or not probed[0]:
+    def judge(self, commands: Commands, probed: object) -> Verdict:
+        if not is_list(probed) or not probed or not probed[0]:
             return Verdict(facts={"raw_reward": 0.0, "discounted_reward": 0.0})
-        raw, discounted = float(probed[1]), float(probed[2])
+        raw, discounted = map(float, cast(list[float], probed[1:3]))
         reward = max(0.0, raw if self.time_limit is None else discounted)
         facts = {"raw_reward": raw, "discounted_reward": discounted, "reason": str(probed[3] or "")}
         return Verdict(reward, True, raw > 0.99, facts)

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from ludus.core import Env, Info, Outcome, Step
 from ludus.core.options import Options
@@ -20,7 +20,7 @@ from ludus.envs.open.browsergym.devtools import ProtocolError
 from ludus.envs.open.browsergym.picture import browser_picture, marked
 from ludus.envs.open.browsergym.remote import RemoteTask, remote
 from ludus.envs.open.browsergym.suite import NOWHERE, TaskSuite, suite
-from ludus.envs.open.browsergym.tab import PageError, TabSettings
+from ludus.envs.open.browsergym.tab import ElementBox, PageError, PageView, TabSettings
 from ludus.errors import ChannelError, InvalidAction, InvalidArgument, ResetNeeded, shorten
 from ludus.rendering import Canvas, Choice, Drawn
 from ludus.seeding import Seed
@@ -157,7 +157,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         self._over = self._stale = self._holds = False
         self._began = -math.inf
         """When the last reset was done, by the clock."""
-        self._seen: tuple[str, list[list[Any]]] = "", []
+        self._seen: tuple[str, list[ElementBox]] = "", []
         """The tree that was observed last, and where its elements are."""
 
     # --- the episode ---
@@ -216,7 +216,7 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             self.state.cum_reward += verdict.reward
         return Step(observation, verdict.reward, verdict.done, False, info)
 
-    def _done(self, commands: Commands, text: str, look: str) -> tuple[str, bool, Any]:
+    def _done(self, commands: Commands, text: str, look: str) -> tuple[str, bool, PageView | None]:
         """Do an action: why not all of it was done, whether it was no action at all, and what one sees then."""
         try:
             calls = parse(text)
@@ -318,9 +318,12 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
         browser, self._holds = acquire(), True
         return browser
 
-    def _observed(self, episode: PageEpisode, error: str, seen: Any) -> tuple[BrowserGymObservation, Verdict]:
+    def _observed(
+        self, episode: PageEpisode, error: str, seen: PageView | None
+    ) -> tuple[BrowserGymObservation, Verdict]:
         _, commands, context = self._parts()
-        seen = seen or context.tab.evaluate(_look(episode))
+        seen = seen or context.tab.view(_look(episode))
+        boxes = [ElementBox(*one) for one in seen.get("boxes", [])]
         observation = BrowserGymObservation(
             text=seen.get("tree", ""),
             url=seen["url"],
@@ -330,11 +333,11 @@ class BrowserGym(Drawn, Env[BrowserGymObservation, BrowserGymAction]):
             error=error,
             last_action_error=bool(error),
         )
-        self._seen = observation.axtree_txt, seen.get("boxes", [])
+        self._seen = observation.axtree_txt, boxes
         if self._screenshot != "none":
             observation.screenshot = context.tab.screenshot()
             if self._screenshot == "marks":
-                observation.screenshot = marked(observation.screenshot, seen.get("boxes", []))
+                observation.screenshot = marked(observation.screenshot, boxes)
         return observation, episode.judge(commands, seen["probed"])
 
     def _parts(self) -> tuple[PageEpisode, Commands, Context]:

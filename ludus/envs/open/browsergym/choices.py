@@ -1,9 +1,9 @@
 """Choices: what a person does in the picture of a page: click what is under the pointer, fill in fields, press keys."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ludus.envs.open.browsergym.picture import BAR
+from ludus.envs.open.browsergym.tab import ElementBox
 from ludus.envs.open.browsergym.tree import Element, elements
 from ludus.rendering import Choice, choice
 from ludus.rendering.choices import Place
@@ -16,14 +16,14 @@ CHOSEN = {"combobox", "listbox"}
 KEYS = ("Enter", "Tab", "Escape", "Backspace")
 
 
-def page_choices(tree: str, boxes: list[list[Any]], size: tuple[int, int]) -> list[Choice]:
+def page_choices(tree: str, boxes: Sequence[ElementBox], size: tuple[int, int]) -> list[Choice]:
     r"""Every element with a box in view, any point of the page, a few keys, and a line for any other action.
 
-    >>> [one["label"] for one in page_choices("\t[4] button 'OK'", [["4", 10, 10, 80, 20]], (160, 210))][:2]
+    >>> [one["label"] for one in page_choices("\t[4] button 'OK'", [ElementBox("4", 10, 10, 80, 20)], (160, 210))][:2]
     ["button 'OK'", 'click here']
     """
     known = {one.bid: one for one in elements(tree)}
-    found = [_element(known[box[0]], box[1:], size) for box in boxes if box[0] in known and _seen(box[1:], size)]
+    found = [_element(known[box.bid], box, size) for box in boxes if box.bid in known and _seen(box, size)]
     whole = size[1] + BAR
     anywhere = [0.0, BAR / whole, 1.0, size[1] / whole]
     return [
@@ -42,13 +42,13 @@ def _call(label: str, text: str, *, places: Sequence[Place] = (), ask: str = "",
     return choice(label, {"action_str": text}, places=places, ask=ask, pixels=pixels)
 
 
-def _seen(box: list[float], size: tuple[int, int]) -> bool:
-    x, y, wide, high = box
+def _seen(box: ElementBox, size: tuple[int, int]) -> bool:
+    _, x, y, wide, high = box
     return wide > 0 and high > 0 and x < size[0] and y < size[1] and x + wide > 0 and y + high > 0
 
 
-def _element(one: Element, box: list[float], size: tuple[int, int]) -> Choice:
-    x, y, wide, high = box
+def _element(one: Element, box: ElementBox, size: tuple[int, int]) -> Choice:
+    _, x, y, wide, high = box
     width, height = size
     place = [x / width, (y + BAR) / (height + BAR), wide / width, high / (height + BAR)]
     label = f"{one.role} {one.name!r}"

@@ -1,13 +1,12 @@
 """`Commands`: what each call of the action language does in a browser, with events as a person's hand makes them."""
 
-from typing import Any
 from urllib.parse import urljoin
 
 from ludus.envs.open.browsergym.actions import ActionCall
 from ludus.envs.open.browsergym.context import Context
 from ludus.envs.open.browsergym.devtools import Reply
 from ludus.envs.open.browsergym.keyboard import is_combination, key_event, modifier_bits, split_combination
-from ludus.envs.open.browsergym.tab import PageError, Tab
+from ludus.envs.open.browsergym.tab import PageError, PageView, Tab
 from ludus.errors import shorten
 
 __all__ = ["ACTION_MS", "Commands"]
@@ -36,7 +35,7 @@ class Commands:
         """Where actions go."""
         return self.context.tab
 
-    def run(self, call: ActionCall, look: str = "null") -> Any:
+    def run(self, call: ActionCall, look: str = "null") -> PageView | None:
         """Do what a call asks for, wait until the page is quiet, and look, as `Context.settle` does.
 
         PageError where it cannot be done.

@@ -7,12 +7,21 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urljoin
 
 from ludus.envs.open.browsergym.chromium import Chromium
 from ludus.envs.open.browsergym.devtools import ProtocolError, Reply
-from ludus.envs.open.browsergym.tab import QUIET_SECONDS, PageError, PageRequest, Response, Serve, Tab, TabSettings
+from ludus.envs.open.browsergym.tab import (
+    QUIET_SECONDS,
+    PageError,
+    PageRequest,
+    PageView,
+    Response,
+    Serve,
+    Tab,
+    TabSettings,
+)
 from ludus.errors import ChannelError
 
 __all__ = ["Ahead", "Context", "Spares", "Start"]
@@ -159,7 +168,7 @@ class Context:
         self.active = index
         self.tab.post("Page.bringToFront")
 
-    def settle(self, milliseconds: float, look: str = "null") -> Any:
+    def settle(self, milliseconds: float, look: str = "null") -> PageView | None:
         """Wait until the active tab is quiet, and give what an expression says then; a page that it opened is active.
 
         None where another page is the active one now, and nobody has looked at it.

@@ -1,8 +1,9 @@
 """The picture of BrowserGym: the page in view, under a bar with its address and the goal."""
 
+from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
 
+from ludus.envs.open.browsergym.tab import ElementBox
 from ludus.rendering import Canvas, from_png, to_png
 
 __all__ = ["BAR", "browser_picture", "marked"]
@@ -33,7 +34,7 @@ def _shown(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
-def marked(png: bytes, boxes: list[list[Any]]) -> bytes:
+def marked(png: bytes, boxes: Sequence[ElementBox]) -> bytes:
     """The screenshot with a frame and a number at every element that can be acted on."""
     image = from_png(png).copy()
     height, width = image.shape[:2]

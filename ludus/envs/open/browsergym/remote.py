@@ -2,7 +2,7 @@
 
 import os
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from ludus.errors import InvalidArgument, MissingExtra
 
@@ -34,6 +34,17 @@ class GymnasiumTask(Protocol):
         ...
 
 
+class RemoteView(TypedDict):
+    """What a page shows, by OpenEnv's names."""
+
+    text: str
+    axtree_txt: str
+    url: str
+    goal: str
+    error: str
+    last_action_error: bool
+
+
 class RemoteTask:
     """A task that BrowserGym plays in a browser of its own, which may reach the sites."""
 
@@ -41,11 +52,11 @@ class RemoteTask:
         self.benchmark, self.task, self.id = benchmark, task, f"{benchmark}.{task}"
         self._env = _made(benchmark, task)
 
-    def reset(self, seed: int) -> dict[str, Any]:
+    def reset(self, seed: int) -> RemoteView:
         """Begin; what the page shows, by OpenEnv's names."""
         return _seen(self._env.reset(seed=seed)[0])
 
-    def step(self, text: str) -> tuple[dict[str, Any], float, bool, bool]:
+    def step(self, text: str) -> tuple[RemoteView, float, bool, bool]:
         """Do an action: what the page shows, reward, terminated and truncated."""
         observation, reward, terminated, truncated, _ = self._env.step(text)
         return _seen(observation), float(reward), bool(terminated), bool(truncated)
@@ -87,7 +98,7 @@ def _made(benchmark: str, task: str) -> GymnasiumTask:
         ) from error
 
 
-def _seen(observation: dict[str, object]) -> dict[str, Any]:
+def _seen(observation: dict[str, object]) -> RemoteView:
     error, tree = str(observation.get("last_action_error", "")), _tree(observation.get("axtree_object"))
     return {
         "text": tree,

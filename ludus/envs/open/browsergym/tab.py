@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Required, TypedDict
 
 from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError, Reply
 
-__all__ = ["PageError", "PageRequest", "Response", "Serve", "Tab", "TabSettings"]
+__all__ = ["ElementBox", "PageError", "PageRequest", "PageView", "Response", "Serve", "Tab", "TabSettings"]
 
 QUIET_SECONDS = 5.0
 """A page that has not loaded what it asked for by then is taken as it is."""
@@ -50,6 +50,26 @@ class TabSettings(NamedTuple):
 
 
 Serve = Callable[[PageRequest], Response | None]
+
+
+class ElementBox(NamedTuple):
+    """Where an element is in the picture of its page."""
+
+    bid: str
+    x: float
+    y: float
+    wide: float
+    high: float
+
+
+class PageView(TypedDict, total=False):
+    """What our script in a page tells of it; of a page without our script the address alone."""
+
+    tree: str
+    html: str
+    boxes: list[tuple[str, float, float, float, float]]
+    url: Required[str]
+    probed: Required[object]
 
 
 class PageError(Exception):
@@ -140,6 +160,10 @@ class Tab:
             raise PageError(said.partition("\n")[0].removeprefix("Error: "))
         return result["result"].get("value")
 
+    def view(self, look: str) -> PageView:
+        """What one sees of the page, by the expression that looks."""
+        return self.evaluate(look)
+
     def ask(self, function: str, *arguments: object) -> Any:
         """Call one of our functions in the page."""
         return self.evaluate(f"__ludus.{function}({','.join(map(json.dumps, arguments))})")
@@ -195,7 +219,7 @@ class Tab:
             self._awaited, self._loading = None, False
             self._frames_loading.clear()
 
-    def settle(self, milliseconds: float, look: str = "null") -> Any:
+    def settle(self, milliseconds: float, look: str = "null") -> PageView | None:
         """Let time pass in the page, wait for whatever that sets going, and give what an expression says then."""
         until = time.monotonic() + self.settings.seconds
         while self.gone is None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from ludus.envs.open.chat.template import ChatTemplate, folder_template
 from ludus.errors import InvalidArgument, MissingExtra, shorten
@@ -188,7 +188,7 @@ class ForeignTokenizer:
         return list(found if self._fast else found.ids)
 
 
-def tokenizer_of(given: Any) -> Tokenizer:
+def tokenizer_of(given: object) -> Tokenizer:
     """The bundled one for None, one of `tokenizers` from a file for a path, and what is given otherwise."""
     if given is None:
         return BundledTokenizer()
@@ -204,11 +204,15 @@ def tokenizer_of(given: Any) -> Tokenizer:
         except Exception as error:  # it raises nothing more exact
             raise InvalidArgument(f"Chat tokenizer: expected a tokenizer.json, got {file}: {error}") from None
         return ForeignTokenizer(inner, *folder_template(file.parent))
-    if all(hasattr(given, name) for name in ("size", "message")):
+    if _is_tokenizer(given):
         return given
     if all(hasattr(given, name) for name in ("encode", "decode", "get_vocab")):
         return ForeignTokenizer(given)
     raise InvalidArgument(f"Chat tokenizer: expected a path or a tokenizer, got {shorten(given)}")
+
+
+def _is_tokenizer(given: object) -> TypeGuard[Tokenizer]:
+    return all(hasattr(given, name) for name in ("size", "message"))
 
 
 def _file_tokenizer(file: Path) -> object:

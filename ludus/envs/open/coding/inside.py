@@ -117,7 +117,7 @@ class SeededRandom:
         found: Any = sys.meta_path[-1].find_spec(name, path, target)
         run = found.loader.exec_module
 
-        def run_seeded(module: Any) -> None:
+        def run_seeded(module: ModuleType) -> None:
             run(module)
             module.seed(self.seed)
 

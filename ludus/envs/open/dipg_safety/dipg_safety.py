@@ -8,7 +8,7 @@ from typing import Annotated
 from ludus.core import Env, Info, Outcome, Step
 from ludus.core.options import Options
 from ludus.envs.open.dipg_safety.cases import CONFLICTING, KINDS, MISSING, Kind, SafetyCase, drawn_case, read_cases
-from ludus.envs.open.dipg_safety.grading import Grade, grade
+from ludus.envs.open.dipg_safety.grade import Grade, grade
 from ludus.envs.open.dipg_safety.picture import dipg_picture
 from ludus.envs.open.dipg_safety.rewards import channels_of, rewards_of
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded, shorten

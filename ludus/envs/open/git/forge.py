@@ -146,14 +146,14 @@ class RemoteForge(Forge):
 
     def repos(self) -> list[dict[str, str]]:
         """By Gitea's API, which tells them page by page."""
-        found: list[Any] = []
+        found: list[dict[str, object]] = []
         for page in range(1, MAX_PAGES + 1):
             found += (here := self._page(page))
             if len(here) < PAGE:
                 break
         return [_listed(*str(one["full_name"]).split("/", 1), about=str(one["description"])) for one in found]
 
-    def _page(self, page: int) -> list[Any]:
+    def _page(self, page: int) -> list[dict[str, object]]:
         told = self._asked("GET", f"/api/v1/repos/search?limit={PAGE}&page={page}", {"accept": "application/json"}, b"")
         if told.status in (401, 403):
             raise EnvError(
@@ -185,7 +185,9 @@ class RemoteForge(Forge):
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """A redirect would take user and password along, wherever it leads; its status is the answer."""
 
-    def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: Any) -> None:
+    def redirect_request(
+        self, req: object, fp: object, code: object, msg: object, headers: object, newurl: object
+    ) -> None:
         """None: nothing is asked for elsewhere."""
         del req, fp, code, msg, headers, newurl
 

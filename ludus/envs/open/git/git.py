@@ -332,10 +332,10 @@ def _clock(task: GitTask | None) -> int:
     return max((one.clock for one in repositories), default=1_700_000_000) + 86_400
 
 
-def _chosen(task: Any) -> list[Kind]:
+def _chosen(task: object) -> list[Kind]:
     if task is None:
         return list(KINDS.values())
-    if task not in KINDS:
+    if not isinstance(task, str) or task not in KINDS:
         meant = did_you_mean(str(task), list(KINDS))
         raise InvalidArgument(f"Git task: expected one of {len(KINDS)} kinds, got {shorten(task)}{meant}")
     return [KINDS[task]]

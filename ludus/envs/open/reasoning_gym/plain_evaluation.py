@@ -28,7 +28,8 @@ FUNCTIONS = {
 }  # fmt: skip
 """What a formula may name of SymPy's; any other name is a symbol."""
 
-Two = Callable[[Any, Any], Any]
+Number = int | float | complex
+Two = Callable[[Any, Any], Number]  # complex numbers have fewer operators: which there are, Python says
 EXACT: dict[type[ast.operator], Two] = {
     ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
     ast.Div: lambda a, b: a / b, ast.FloorDiv: lambda a, b: a // b, ast.Mod: lambda a, b: a % b,
@@ -37,12 +38,12 @@ EXACT: dict[type[ast.operator], Two] = {
 }  # fmt: skip
 GROWING: dict[type[ast.operator], Two] = {ast.LShift: lambda a, b: a << b, ast.Pow: lambda a, b: a**b}
 BINARY = EXACT | GROWING
-UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+UNARY: dict[type[ast.unaryop], Callable[[Any], Number]] = {
     ast.UAdd: lambda a: +a, ast.USub: lambda a: -a, ast.Invert: lambda a: ~a,
 }  # fmt: skip
 
 
-def plain_value(text: object, *_: object) -> Any:
+def plain_value(text: object, *_: object) -> object:
     """What a literal, or arithmetic of numbers, is; ValueError for whatever else it may be.
 
     >>> plain_value("['a', (1 + 2) * 0x10, -3 // 2]")
@@ -78,10 +79,10 @@ def plain_evaluation() -> Generator[None]:
 
 
 _MISSING = object()
-_found: list[tuple[dict[str, Any], str, object]] = []
+_found: list[tuple[dict[str, object], str, object]] = []
 
 
-def _replaced() -> list[tuple[dict[str, Any], str, object]]:
+def _replaced() -> list[tuple[dict[str, object], str, object]]:
     """What is replaced: the names of a module, one of them, and what it is for the while."""
     if not _found:
         by = _replacements()
@@ -110,7 +111,7 @@ def _replacements() -> dict[int, object]:
 
 
 def _of_formulas(theirs: Callable[..., object]) -> Callable[..., object]:
-    def parse(text: object, *given: Any, **more: Any) -> object:
+    def parse(text: object, *given: object, **more: object) -> object:
         return theirs(plain_formula(text) if isinstance(text, str) else text, *given, **more)
 
     return parse
@@ -136,7 +137,7 @@ def _parsed(text: object) -> ast.expr:
     return ast.parse(text.strip(), mode="eval").body
 
 
-def _value(node: ast.expr) -> Any:
+def _value(node: ast.expr) -> object:
     """What an expression is; of a value that is no number nothing is computed."""
     match node:
         case ast.Constant(value):
@@ -154,14 +155,14 @@ def _value(node: ast.expr) -> Any:
             raise _refused(node, "a literal, or arithmetic of numbers")
 
 
-def _number(node: ast.expr) -> Any:
+def _number(node: ast.expr) -> Number:
     found = _value(node)
     if not isinstance(found, int | float | complex):
         raise _refused(node, "a number")
     return found
 
 
-def _bounded(op: ast.operator, left: Any, right: Any) -> Any:
+def _bounded(op: ast.operator, left: Number, right: Number) -> Number:
     kind = type(op)
     if kind in GROWING and isinstance(left, int) and isinstance(right, int) and right > 0:
         grown = left.bit_length() + right if kind is ast.LShift else left.bit_length() * right

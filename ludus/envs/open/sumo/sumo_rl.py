@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from ludus.core import Info, Step
 from ludus.core.options import Options
@@ -66,8 +66,11 @@ class SumoState:
 @cache
 def action_model(phases: int, lights: tuple[str, ...]) -> type[SumoAction]:
     """The class of actions for lights of these names, with so many phases."""
-    names: Any = Literal[tuple(dict.fromkeys((DEFAULT, FIRST, *lights)))]  # pyright: ignore[reportInvalidTypeArguments]
-    fields: list[Any] = [("phase_id", Annotated[int, Discrete(phases)]), ("ts_id", names, DEFAULT)]
+    names: object = Literal[tuple(dict.fromkeys((DEFAULT, FIRST, *lights)))]  # pyright: ignore[reportInvalidTypeArguments]
+    fields: list[tuple[str, object] | tuple[str, object, object]] = [
+        ("phase_id", Annotated[int, Discrete(phases)]),
+        ("ts_id", names, DEFAULT),
+    ]
     made = make_dataclass("SumoAction", fields, bases=(SumoAction,))
     described = json.dumps([phases, lights]).encode().hex()  # a light may have any name
     made.__doc__, made.__module__, made.__qualname__ = SumoAction.__doc__, __name__, f"SumoAction_{described}"
@@ -126,11 +129,10 @@ class SumoRL(SumoEnv[SumoObservation, SumoAction]):
             return None
         names = [light.id for light in self.network.lights]
         reward = self.reward_fn if isinstance(self.reward_fn, str) else getattr(self.reward_fn, "__name__", "own")
-        totals: dict[str, Any] = traffic.totals()
         return SumoState(
             self.network.name, self.route_file or "", config.num_seconds, config.delta_time, config.yellow_time,
             config.min_green, config.max_green, reward, traffic.measures.time,
-            lights=dict(zip(names, traffic.phases, strict=True)), **totals,
+            lights=dict(zip(names, traffic.phases, strict=True)), **traffic.totals(),
         )  # fmt: skip
 
     def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[SumoObservation, Info]:

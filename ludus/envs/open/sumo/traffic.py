@@ -1,7 +1,7 @@
 """`Traffic`: lights that are asked for phases, what they see, and what that is worth, as sumo-rl has it."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
@@ -67,6 +67,16 @@ def _read(name: str, value: object, kind: Any) -> Any:
     except msgspec.ValidationError as error:
         expected = str(error).partition(",")[0].removeprefix("Expected ").replace("`", "")
         raise InvalidArgument(f"SumoRL {name}: expected {expected}, got {shorten(value)}") from None
+
+
+class TrafficTotals(TypedDict):
+    """Sums and means over all vehicles that are under way."""
+
+    total_vehicles: int
+    total_waiting_time: float
+    mean_waiting_time: float
+    mean_speed: float
+    arrived: int
 
 
 class LightView:
@@ -198,7 +208,7 @@ class Traffic:
         """Whether the time of the episode is up."""
         return self.measures.time >= self.config.num_seconds
 
-    def totals(self) -> dict[str, float]:
+    def totals(self) -> TrafficTotals:
         """Of all vehicles that are under way."""
         vehicles = self.measures.vehicles
         count = len(vehicles)

@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypedDict, Unpack
+from typing import Any, ClassVar, SupportsInt, TypedDict, Unpack
 
 import numpy as np
 
@@ -98,12 +98,13 @@ class Game(ABC):
         self.rng = rng
         self.begin()
 
-    def _setting(self, name: str, value: Any) -> int | str:
+    def _setting(self, name: str, value: object) -> int | str:
         default = self.settings[name]
+        number = value if isinstance(value, str | bytes | SupportsInt) else ""
         if isinstance(default, bool):
             return str(value).lower() in ("1", "true", "yes")
         try:  # environment variables are text
-            return str(value) if isinstance(default, str) else int(value)
+            return str(value) if isinstance(default, str) else int(number)
         except (TypeError, ValueError):
             raise InvalidArgument(
                 f"{type(self).__name__} {name}: expected {type(default).__name__}, got {shorten(value)}"

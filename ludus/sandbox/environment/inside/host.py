@@ -62,7 +62,7 @@ class SandboxedHost:
             ImportRequest: partial(self._import, host),
             CloseRequest: partial(self._close, host),
         }
-        lane: Any = env.envs[0] if isinstance(env, SerialVectorEnv) else env
+        lane = env.envs[0] if isinstance(env, SerialVectorEnv) else env
         return MakeReply(
             PROTOCOL,
             write_space(host.space),

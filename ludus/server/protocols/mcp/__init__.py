@@ -4,7 +4,7 @@ Written on JSON alone, since a server of the protocol's own package takes longer
 """
 
 from ludus.server.protocols.mcp.methods import answer_rpc
-from ludus.server.protocols.mcp.results import openenv_result
+from ludus.server.protocols.mcp.results import answer_of, openenv_call
 from ludus.server.protocols.mcp.routes import routes
 
-__all__ = ["answer_rpc", "openenv_result", "routes"]
+__all__ = ["answer_of", "answer_rpc", "openenv_call", "routes"]

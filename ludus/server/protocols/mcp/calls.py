@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ludus.core.progress import Progress
 from ludus.spaces.kinds import is_dict
@@ -26,7 +26,8 @@ class CallsUnderWay:
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, int | str | None], tuple[Progress, asyncio.Future[None]]] = {}
-        self._tasks: set[asyncio.Future[Any]] = set()
+        self._tasks: set[object] = set()
+        """Kept until they end: an event loop alone does not keep them."""
 
     async def carry_out(
         self,
@@ -58,7 +59,7 @@ class CallsUnderWay:
             self._calls.pop(key, None)
             given_up.cancel()
 
-    def _forget(self, task: asyncio.Future[Any]) -> None:
+    def _forget(self, task: asyncio.Future[T]) -> None:
         """Of a call that was given up, nobody asks what came of it."""
         self._tasks.discard(task)
         if not task.cancelled():

@@ -6,7 +6,6 @@ wherever the environment runs, and are no steps.
 
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -16,7 +15,7 @@ from ludus.server.protocols.mcp.env_access import EnvAccess
 from ludus.server.protocols.mcp.results import mcp_text
 from ludus.server.protocols.mcp.rpc import INVALID_PARAMS, NO_METHOD, RpcError
 from ludus.server.session import Session
-from ludus.spaces.kinds import is_dict, is_list, is_list_or_tuple
+from ludus.spaces.kinds import is_dict, is_iterable, is_list, is_list_or_tuple
 from ludus.spaces.shown import shown
 
 __all__ = ["MATERIAL", "capabilities", "material"]
@@ -98,8 +97,8 @@ def _prompt(hosted: EnvHost, entries: list[dict[str, object]], params: Mapping[s
         raise RpcError(INVALID_PARAMS, f"Unknown prompt: {shorten(name)}")
     if not is_dict(given):
         raise RpcError(INVALID_PARAMS, f"arguments: expected an object, got {shorten(given)}")
-    arguments: Any = entry.get("arguments") or []
-    _check_arguments(arguments, given)
+    known: object = entry.get("arguments") or ()
+    _check_arguments([one for one in known if is_dict(one)] if is_iterable(known) else [], given)
     found = _called(hosted, "get_prompt", name, given)
     messages = [_message("user", found)] if isinstance(found, str) else [_message_of(one) for one in _listed(found)]
     return {"messages": messages} | ({"description": entry["description"]} if "description" in entry else {})

@@ -1,7 +1,7 @@
 """What a call gave, as each protocol says it."""
 
 from collections.abc import Mapping
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, cast
 
 import msgspec
 
@@ -13,6 +13,7 @@ from ludus.spaces import Record, Space
 from ludus.spaces.kinds import is_dict
 from ludus.spaces.shown import Shown
 from ludus.tools import Tool, ToolOutcome, result_of
+from ludus.tools.outcome import ToolAnswer
 from ludus.tools.text import ObservationText
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
     "mcp_result",
     "mcp_text",
     "openenv_call",
-    "openenv_result",
     "tool_entries",
 ]
 
@@ -83,13 +83,14 @@ def answer_of(space: Space[object], outcome: HostStep) -> CallResult:
         reason: object = cut.get("reason") if is_dict(cut) else None
         why = f"the environment's process ended, and with it the episode: {reason or 'nobody knows why'}"
         return CallResult(why, None, why, meta | {"infrastructure_failure": True})
-    seen = outcome.observation
     if isinstance(space, Record) and tuple(space.fields) == TOOL_FIELDS:
+        seen = cast("ToolAnswer", outcome.observation)  # its space says so
         return CallResult(seen.error or seen.result, result_of(seen), seen.error, meta)
-    value = space.encode(seen, binary=False)
+    value = space.encode(outcome.observation, binary=False)
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     # Frames and the like are numbers by the ten thousand, in which nobody reads anything: the value has them.
-    return CallResult(text if len(text) <= MAX_JSON_CHARS else ObservationText(space)(seen), value, "", meta)
+    shown = text if len(text) <= MAX_JSON_CHARS else ObservationText(space)(outcome.observation)
+    return CallResult(shown, value, "", meta)
 
 
 def mcp_result(answer: CallResult) -> McpCallResult:
@@ -100,13 +101,8 @@ def mcp_result(answer: CallResult) -> McpCallResult:
     return result
 
 
-def openenv_result(space: Space[object], outcome: HostStep) -> dict[str, object]:
-    """The result of a call as OpenEnv's clients read it; `space` is the observation space."""
-    return openenv_call(answer_of(space, outcome))
-
-
 def openenv_call(answer: CallResult) -> dict[str, object]:
-    """The same, of an answer."""
+    """The result of a call as OpenEnv's clients read it."""
     value = None if answer.error else answer.value
     return {
         "content": [mcp_text(answer.text)],

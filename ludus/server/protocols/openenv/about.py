@@ -2,14 +2,13 @@
 
 import asyncio
 from inspect import cleandoc
-from typing import Any
 
 from starlette.routing import BaseRoute, Route
 
 from ludus.errors import LudusError
 from ludus.server.protocols.openenv.env_endpoint import EnvEndpoint
 from ludus.server.protocols.openenv.exchange import Endpoint, HttpReply, HttpRequest, json_reply
-from ludus.server.protocols.openenv.openapi import Schemas, document
+from ludus.server.protocols.openenv.openapi import Document, EnvMetadata, Schema, Schemas, document
 from ludus.server.protocols.openenv.page import STYLE, page
 from ludus.server.served_env import ServedEnv
 
@@ -38,7 +37,7 @@ class About:
         asked.principal.need("read", "metadata")
         return json_reply(await self._metadata())
 
-    async def _metadata(self) -> dict[str, Any]:
+    async def _metadata(self) -> EnvMetadata:
         description, spec = (await self.endpoint.form()).description, self.endpoint.served.spec
         doc = cleandoc(description.doc)
         return {
@@ -62,8 +61,9 @@ class About:
         async with self._turn:
             if self._schemas is None:
                 loop = asyncio.get_running_loop()
-                known = (form.schemas or {}).get("state")
-                state = known or await loop.run_in_executor(None, state_schema, self.endpoint.served)
+                state = (form.schemas or {}).get("state") or {}
+                if not state:
+                    state = await loop.run_in_executor(None, state_schema, self.endpoint.served)
                 self._schemas = Schemas(form.action_schema(), form.answer_schema(), state)
         return self._schemas
 
@@ -72,7 +72,7 @@ class About:
         asked.principal.need("read", "openapi.json")
         return json_reply(await self._document(asked))
 
-    async def _document(self, asked: HttpRequest) -> dict[str, Any]:
+    async def _document(self, asked: HttpRequest) -> Document:
         about, root = await self._metadata(), asked.scope.get("root_path", "")
         episodes = self.endpoint.server.config.mode != "production"
         return document(about, await self.schemas(), root, self.endpoint.names(root), episodes=episodes)
@@ -88,7 +88,7 @@ class About:
         return HttpReply(200, STYLE.encode(), CSS)
 
 
-def state_schema(served: ServedEnv) -> dict[str, Any]:
+def state_schema(served: ServedEnv) -> Schema:
     """The schema of a state, as one after a reset has it: fields may be added, and one that is null may be anything.
 
     >>> sorted(state_schema(ServedEnv("open/Echo-v0"))["properties"])
@@ -105,7 +105,7 @@ def state_schema(served: ServedEnv) -> dict[str, Any]:
     return {"title": "State", "type": "object", "properties": properties, "required": list(named)}
 
 
-def _schema(value: object) -> dict[str, object]:
+def _schema(value: object) -> Schema:
     name = next((name for kind, name in KINDS if isinstance(value, kind)), None)
     return {} if name is None else {"type": [name, "null"]}
 

@@ -2,8 +2,10 @@
 
 import asyncio
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ludus.core import Info
+from ludus.core.options import Options
 from ludus.errors import InvalidArgument, shorten
 from ludus.remote.host import EnvHost, HostStep
 from ludus.server.access import Principal
@@ -17,21 +19,21 @@ from ludus.spaces.shown import shown
 
 __all__ = ["EnvEndpoint", "ResetAsked"]
 
-NO_EPISODE: dict[str, Any] = {"episode_id": None, "step_count": 0}
+NO_EPISODE: Info = {"episode_id": None, "step_count": 0}
 
 
 class ResetAsked(NamedTuple):
     """What a reset asks for. All that is no seed and no name of the episode is an option of the environment's."""
 
-    seed: Any
-    episode_id: Any
-    options: dict[str, Any] | None
+    seed: object
+    episode_id: object
+    options: Options | None
 
     @classmethod
-    def read(cls, data: dict[str, Any]) -> "ResetAsked":
+    def read(cls, data: dict[str, object]) -> "ResetAsked":
         """Out of the data of a message. Options stand beside the seed, or together under `options`."""
         others = {name: one for name, one in data.items() if name not in ("seed", "episode_id", "options")}
-        together: Any = data.get("options") or {}
+        together: object = data.get("options") or {}
         if not is_dict(together) or together.keys() & others.keys():
             raise InvalidArgument(f"options: expected an object of options not given twice, got {shorten(together)}")
         return cls(data.get("seed"), data.get("episode_id"), {**together, **others} or None)
@@ -47,7 +49,7 @@ class EnvEndpoint:
     def __init__(self, server: Server, served: ServedEnv) -> None:
         self.server, self.served = server, served
         self._form: JsonFormat | None = None
-        self._first_state: dict[str, Any] | None = None
+        self._first_state: dict[str, object] | None = None
 
     async def form(self) -> JsonFormat:
         """Made once: an environment has to be made for it, which may take its time."""
@@ -74,7 +76,7 @@ class EnvEndpoint:
 
     # --- the episode ---
 
-    async def reset(self, session: Session, data: dict[str, Any], *, full: bool) -> bytes:
+    async def reset(self, session: Session, data: dict[str, object], *, full: bool) -> bytes:
         """Begin an episode; `full` envelopes say `metadata` even if there is none."""
         asked, form = ResetAsked.read(data), await self.form()
 
@@ -85,7 +87,7 @@ class EnvEndpoint:
         return await session.call(work, long=True)
 
     async def step(
-        self, session: Session, data: Any, seconds: float | None = None, *, full: bool, begins: bool = False
+        self, session: Session, data: object, seconds: float | None = None, *, full: bool, begins: bool = False
     ) -> bytes:
         """Advance the episode by an action in its JSON form; `begins`: it may begin the first one, without a seed."""
         begin, form = monotonic(), self._form or await self.form()
@@ -104,7 +106,7 @@ class EnvEndpoint:
         self.server.metrics.step(self.served.name, monotonic() - begin)
         return reply
 
-    async def first_state(self) -> dict[str, Any]:
+    async def first_state(self) -> dict[str, object]:
         """What the author shows before any episode, of an instance made for the purpose, once."""
         if self._first_state is None:
             loop = asyncio.get_running_loop()
@@ -116,7 +118,7 @@ class EnvEndpoint:
         return to_json(await session.call(lambda hosted: shown(hosted.state(private=private), "state")))
 
 
-def _state_before(served: ServedEnv) -> dict[str, Any]:
+def _state_before(served: ServedEnv) -> dict[str, object]:
     try:
         with served.make() as env:
             return shown(env.state_data(), "state")

@@ -1,7 +1,5 @@
 """The envelope that OpenEnv has around an observation, and JSON itself."""
 
-from typing import Any
-
 import msgspec
 
 from ludus.errors import ContractViolation, shorten
@@ -16,7 +14,7 @@ _plain_info = Shown(models=False).write
 """Objects of an author's classes are refused in an info, as the wire and every boundary refuse them."""
 
 
-def envelope(observation: dict[str, Any], outcome: HostStep, id: str, full: bool) -> dict[str, Any]:
+def envelope(observation: dict[str, object], outcome: HostStep, id: str, full: bool) -> dict[str, object]:
     """An observation in its JSON form with all that is told beside it; `full` ones say `metadata` even if it is none.
 
     >>> told = envelope({"value": 1}, HostStep(1, 0.5, False, True, {"odds": float("inf")}), "s", full=False)
@@ -26,8 +24,8 @@ def envelope(observation: dict[str, Any], outcome: HostStep, id: str, full: bool
     given, reward = outcome.info, outcome.reward
     if not is_dict(given):  # of an author's making
         raise ContractViolation(f"info: expected a dictionary, got {shorten(given)}")
-    info: dict[str, Any] = _plain_info(given, "info") if given else {}
-    found: dict[str, Any] = {
+    info: dict[str, object] = _plain_info(given, "info") if given else {}
+    found: dict[str, object] = {
         "observation": observation,
         "reward": reward if reward is None or type(reward) in (int, float) else float(reward),
         "done": outcome.done,
@@ -43,7 +41,7 @@ def envelope(observation: dict[str, Any], outcome: HostStep, id: str, full: bool
     return found
 
 
-def to_json(data: Any) -> bytes:
+def to_json(data: object) -> bytes:
     """Plain data as JSON.
 
     >>> to_json({"reward": 1.0})

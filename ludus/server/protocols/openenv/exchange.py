@@ -1,7 +1,7 @@
 """One HTTP request and its reply, without a framework in between: the step of an episode passes here."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
@@ -46,7 +46,7 @@ class HttpRequest(NamedTuple):
         """Who asks."""
         return self.scope["state"]["principal"]
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """The JSON object in the body; no body is an empty one."""
         if not self.body:
             return {}
@@ -103,7 +103,7 @@ def _check_size(size: int, most: int) -> None:
         raise TooLarge(f"body: expected at most {most} bytes, got more")
 
 
-def json_reply(data: Any, status: int = 200) -> HttpReply:
+def json_reply(data: object, status: int = 200) -> HttpReply:
     """Data as a reply."""
     return HttpReply(status, to_json(data))
 
@@ -112,10 +112,10 @@ def failure(error: BaseException) -> HttpReply:
     """An error as a reply: `detail` as stock clients read it, and what kind of failure it is."""
     told = error_reply(error)
     status = 413 if isinstance(error, TooLarge) else 504 if isinstance(error, LimitExceeded) else status_of(error)
-    detail: Any = told.message
+    detail: object = told.message
     if status == 422:
         detail = [{"type": told.kind, "loc": ["body"], "msg": told.message}]
-    shown: dict[str, Any] = {"detail": detail, "kind": told.kind, "infrastructure_failure": told.infrastructure}
+    shown: dict[str, object] = {"detail": detail, "kind": told.kind, "infrastructure_failure": told.infrastructure}
     if not isinstance(error, ServerBusy):
         return json_reply(shown, status)
     after = max(1, round(error.retry_after))

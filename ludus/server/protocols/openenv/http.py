@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from starlette.routing import BaseRoute, Route
@@ -60,7 +59,7 @@ class Episodes:
         step = self.endpoint.step(session, data["action"], seconds, full=True, begins=begins)
         return HttpReply(200, await (step if request is None else self._once(session, request, step)))
 
-    async def _first_step(self, asked: HttpRequest, action: Any, seconds: float | None) -> HttpReply:
+    async def _first_step(self, asked: HttpRequest, action: object, seconds: float | None) -> HttpReply:
         """A step that names no session begins an episode of its own, unseeded, as OpenEnv's server has it.
 
         That one closes it at once. Here it can be gone on with, until others like it need its place.
@@ -90,14 +89,14 @@ class Episodes:
             if session.connection is None:
                 await self.sessions.close(session, "nobody went on with it")
 
-    def _named(self, asked: HttpRequest, data: dict[str, Any]) -> Session | None:
+    def _named(self, asked: HttpRequest, data: dict[str, object]) -> Session | None:
         """The session that a request means, which from then on is somebody's."""
         session = named(self.endpoint, asked, data)
         if session is not None:
             self._unclaimed.pop(session.id, None)
         return session
 
-    async def _once(self, session: Session, id: str, step: Coroutine[Any, Any, bytes]) -> bytes:
+    async def _once(self, session: Session, id: str, step: Coroutine[object, object, bytes]) -> bytes:
         """The step of a request that may come twice, even while the first is under way."""
         kept = self._kept.get(session)
         if kept is None or kept[0] != id:
@@ -128,7 +127,7 @@ class Episodes:
         return HttpReply(200, to_json({"closed": session is not None}), (JSON, *forgetting(asked.scope)))
 
 
-def _seconds(given: Any) -> float | None:
+def _seconds(given: object) -> float | None:
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
@@ -136,7 +135,7 @@ def _seconds(given: Any) -> float | None:
     return float(min(given, 1e9))
 
 
-def _request_id(given: Any) -> str | None:
+def _request_id(given: object) -> str | None:
     if given is not None and (not isinstance(given, str) or not 0 < len(given) <= MAX_ID_CHARS):
         raise InvalidArgument(f"request_id: expected text of 1 to {MAX_ID_CHARS} characters, got {shorten(given)}")
     return given

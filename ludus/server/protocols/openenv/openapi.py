@@ -1,12 +1,86 @@
 """The OpenAPI document of an environment: its routes, with the real schemas of its action, observation and state."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, NotRequired, TypedDict
 
-__all__ = ["Schemas", "document"]
+__all__ = ["Document", "EnvMetadata", "Operation", "Schema", "Schemas", "document"]
 
 VERSION = "1.0.0"
 """Of the protocol: OpenEnv's validator knows it as 1.x."""
-Schema = dict[str, Any]
+Schema = dict[str, object]
+
+
+class EnvMetadata(TypedDict):
+    """What `/metadata` tells."""
+
+    name: str
+    description: str
+    readme_content: str | None
+    version: str | None
+    author: str | None
+    documentation_url: str | None
+
+
+class Content(TypedDict):
+    """Of a body of one media type."""
+
+    schema: Schema
+
+
+Contents = dict[str, Content]
+"""By media type."""
+
+
+class RequestBody(TypedDict):
+    """What is sent along."""
+
+    required: bool
+    content: Contents
+
+
+class Response(TypedDict):
+    """What comes back."""
+
+    description: str
+    content: Contents
+
+
+class Operation(TypedDict):
+    """A method of a path."""
+
+    summary: str
+    responses: dict[str, Response]
+    requestBody: NotRequired[RequestBody]
+    parameters: NotRequired[list[Schema]]
+
+
+Paths = dict[str, dict[str, Operation]]
+"""By path and method."""
+
+
+class Head(TypedDict):
+    """What a document says of itself."""
+
+    title: str
+    version: str
+    description: str
+
+
+class Components(TypedDict):
+    """What documents refer to."""
+
+    schemas: dict[str, Schema]
+    securitySchemes: dict[str, Schema]
+
+
+class Document(TypedDict):
+    """An OpenAPI document, as far as this server writes one."""
+
+    openapi: str
+    info: Head
+    servers: list[dict[str, str]]
+    paths: Paths
+    components: Components
 
 
 class Schemas(NamedTuple):
@@ -17,7 +91,7 @@ class Schemas(NamedTuple):
     state: Schema
 
 
-def document(about: dict[str, Any], schemas: Schemas, root: str, names: list[str], *, episodes: bool = True) -> Schema:
+def document(about: EnvMetadata, schemas: Schemas, root: str, names: list[str], *, episodes: bool = True) -> Document:
     """The document; `root` is the path that the routes are under, `names` are of environments that have tasks there.
 
     Without `episodes` there is nothing in it to reset and step by.
@@ -31,7 +105,7 @@ def document(about: dict[str, Any], schemas: Schemas, root: str, names: list[str
     }
 
 
-BEARER = {"type": "http", "scheme": "bearer", "description": "On servers with tokens."}
+BEARER: Schema = {"type": "http", "scheme": "bearer", "description": "On servers with tokens."}
 FREE: Schema = {"type": "object"}
 TEXT: Schema = {"type": "string"}
 ANY_TEXT: Schema = {"type": ["string", "null"]}
@@ -43,7 +117,7 @@ def _ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _json(schema: Schema) -> Schema:
+def _json(schema: Schema) -> Contents:
     return {"application/json": {"schema": schema}}
 
 
@@ -53,15 +127,26 @@ def _object(required: dict[str, Schema], optional: dict[str, Schema] | None = No
 
 
 def _operation(
-    summary: str, reply: Schema, *, body: Schema | None = None, needed: bool = False, parameters: Any = ()
-) -> Schema:
-    errors = {"default": {"description": "What went wrong, and what to do.", "content": _json(_ref("Error"))}}
-    found = {"summary": summary, "responses": {"200": {"description": "Done.", "content": _json(reply)}, **errors}}
-    asked = {} if body is None else {"requestBody": {"required": needed, "content": _json(body)}}
-    return {**found, **asked, **({"parameters": list(parameters)} if parameters else {})}
+    summary: str,
+    reply: Schema,
+    *,
+    body: Schema | None = None,
+    needed: bool = False,
+    parameters: Sequence[Schema] = (),
+) -> Operation:
+    responses: dict[str, Response] = {
+        "200": {"description": "Done.", "content": _json(reply)},
+        "default": {"description": "What went wrong, and what to do.", "content": _json(_ref("Error"))},
+    }
+    found: Operation = {"summary": summary, "responses": responses}
+    if body is not None:
+        found["requestBody"] = {"required": needed, "content": _json(body)}
+    if parameters:
+        found["parameters"] = list(parameters)
+    return found
 
 
-SESSION = {
+SESSION: Schema = {
     "name": "X-Session-Id",
     "in": "header",
     "required": False,
@@ -70,7 +155,7 @@ SESSION = {
 }
 
 
-def _episode() -> Schema:
+def _episode() -> Paths:
     held = [SESSION]
     return {
         "/reset": {
@@ -102,7 +187,7 @@ def _episode() -> Schema:
     }
 
 
-def _reading() -> Schema:
+def _reading() -> Paths:
     named = {"name": TEXT, "description": TEXT}
     more: dict[str, Schema] = dict.fromkeys(("readme_content", "version", "author", "documentation_url"), ANY_TEXT)
     number: Schema = {"type": "number"}
@@ -120,18 +205,18 @@ def _reading() -> Schema:
     }
 
 
-def _tasks(names: list[str]) -> Schema:
-    env = {"name": "env", "in": "path", "required": True, "schema": {"type": "string", "enum": names}}
+def _tasks(names: list[str]) -> Paths:
+    env: Schema = {"name": "env", "in": "path", "required": True, "schema": {"type": "string", "enum": names}}
     split = {"split": SPLIT}
-    many: Schema = {"tasks": {"type": "array"}}
-    one: Schema = {"task": {}}
-    asked: dict[str, tuple[str, Schema, Schema]] = {
+    many: dict[str, Schema] = {"tasks": {"type": "array"}}
+    one: dict[str, Schema] = {"task": {}}
+    asked: dict[str, tuple[str, dict[str, Schema], Schema]] = {
         "tasks": ("All tasks of a split.", split, _object({**many, "env_name": TEXT})),
         "num_tasks": ("How many tasks a split has.", split, _object({"num_tasks": PLACE})),
         "task": ("One task of a split.", {**split, "index": PLACE}, _object(one)),
         "task_range": ("Some tasks of a split.", {**split, "start": PLACE, "stop": PLACE}, _object(many)),
     }
-    posts = {
+    posts: Paths = {
         f"/{{env}}/{name}": {"post": _operation(text, reply, body=_object(body), needed=True, parameters=[env])}
         for name, (text, body, reply) in asked.items()
     }
@@ -139,9 +224,9 @@ def _tasks(names: list[str]) -> Schema:
     return {"/{env}/splits": {"get": splits}, **posts}
 
 
-def _components(schemas: Schemas) -> Schema:
+def _components(schemas: Schemas) -> dict[str, Schema]:
     name: Schema = {"type": ["string", "null"], "minLength": 1, "maxLength": 255}
-    session = {"session_id": {"type": ["string", "null"], "maxLength": 200}}
+    session: dict[str, Schema] = {"session_id": {"type": ["string", "null"], "maxLength": 200}}
     seconds: Schema = {"type": ["number", "null"], "exclusiveMinimum": 0}
     seed: Schema = {"type": ["integer", "null"], "minimum": 0}
     flag: Schema = {"type": "boolean"}

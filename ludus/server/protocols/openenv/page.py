@@ -1,9 +1,10 @@
 """`/docs`: the OpenAPI document as a page; no script, nothing from elsewhere, every text escaped."""
 
 from html import escape
-from typing import Any
 
 import msgspec
+
+from ludus.server.protocols.openenv.openapi import Document, Operation, Schema
 
 __all__ = ["STYLE", "page"]
 
@@ -19,7 +20,7 @@ summary { cursor: pointer; }
 METHODS = ("get", "post", "delete")
 
 
-def page(document: dict[str, Any]) -> str:
+def page(document: Document) -> str:
     """The page of a document.
 
     >>> info = {"title": "<Pong>", "version": "1", "description": ""}
@@ -54,7 +55,7 @@ def _session(root: str) -> str:
     )
 
 
-def _route(path: str, operations: dict[str, Any]) -> str:
+def _route(path: str, operations: dict[str, Operation]) -> str:
     shown: list[str] = []
     for method in METHODS:
         if method not in operations:
@@ -67,11 +68,11 @@ def _route(path: str, operations: dict[str, Any]) -> str:
     return f"<section>{''.join(shown)}</section>"
 
 
-def _schema(name: str, schema: dict[str, Any]) -> str:
+def _schema(name: str, schema: Schema) -> str:
     return f"<details><summary><code>{escape(name)}</code></summary>{_json(schema)}</details>"
 
 
-def _json(data: Any) -> str:
+def _json(data: object) -> str:
     return _code(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
 
 

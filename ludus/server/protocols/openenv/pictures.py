@@ -1,7 +1,5 @@
 """Pictures as OpenEnv's models have them, rows of pixels in JSON; here they travel as the bytes of a PNG file."""
 
-from typing import Any
-
 import msgspec
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +9,7 @@ from ludus.rendering.frame import Frame
 
 __all__ = ["ROWS", "rows_of"]
 
-ROWS: dict[str, Any] = {
+ROWS: dict[str, object] = {
     "anyOf": [
         {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}},
         {"type": "null"},

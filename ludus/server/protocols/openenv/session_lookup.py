@@ -1,6 +1,5 @@
 """Which session a request means: by header or body, which are orders, or by the cookie, which is a reminder."""
 
-from typing import Any
 from urllib.parse import quote
 
 from starlette.types import Scope
@@ -17,7 +16,7 @@ HEADER = b"x-session-id"
 MAX_SESSION_ID_CHARS = 200
 
 
-def named(endpoint: EnvEndpoint, asked: HttpRequest, data: dict[str, Any]) -> Session | None:
+def named(endpoint: EnvEndpoint, asked: HttpRequest, data: dict[str, object]) -> Session | None:
     """The session that a request means; None where it names none.
 
     What it names by header, address or body has to be there, or it is SessionLost; a cookie may be old.

@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import suppress
-from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
@@ -84,7 +83,7 @@ class Socket:
             raise Unopened(error) from error
         return session
 
-    async def _opened(self, principal: Principal, first: "asyncio.Future[Any]") -> Session | None:
+    async def _opened(self, principal: Principal, first: "asyncio.Future[Message]") -> Session | None:
         """A new session; None where the caller left while it waited for one."""
         opening = asyncio.ensure_future(self.endpoint.open(principal, patience=0.0))
         try:
@@ -126,14 +125,14 @@ class Unopened(Exception):
 class TextConnection:
     """Text messages, of which the first may have come while the session was being opened."""
 
-    def __init__(self, first: "asyncio.Future[Any]", receive: Receive, send: Send) -> None:
-        self._first: asyncio.Future[Any] | None = first
+    def __init__(self, first: "asyncio.Future[Message]", receive: Receive, send: Send) -> None:
+        self._first: asyncio.Future[Message] | None = first
         self._receive, self._send = receive, send
 
     async def receive(self) -> str | bytes | None:
         """The next message; None at the end."""
         first, self._first = self._first, None
-        message: Any = await (self._receive() if first is None else first)
+        message = await (self._receive() if first is None else first)
         if message["type"] != "websocket.receive":
             return None
         return message.get("text") or message.get("bytes") or b""
@@ -192,8 +191,8 @@ class SocketSession:
             self.endpoint.server.metrics.count("errors", env=self.endpoint.served.name, kind=type(error).__name__)
             return _error(error, "EXECUTION_ERROR")
 
-    async def _carry_out(self, message: dict[str, Any]) -> bytes | None:
-        data, kind = message.get("data", {}), message["type"]
+    async def _carry_out(self, message: dict[str, object]) -> bytes | None:
+        data, kind = message.get("data", {}), str(message["type"])
         if not message.keys() <= KEYS or not is_dict(data):
             raise InvalidArgument(f"message: expected 'type', and an object as 'data' at most, got {shorten(message)}")
         if kind == "step":
@@ -216,7 +215,7 @@ def _reply(kind: str, data: bytes) -> bytes:
     return b'{"type":"%b","data":%b}' % (kind.encode(), data)
 
 
-def _error(error: BaseException, code: str, **more: Any) -> bytes:
+def _error(error: BaseException, code: str, **more: object) -> bytes:
     told = error_reply(error)
     data = {"message": told.message, "code": code, "kind": told.kind, "infrastructure_failure": told.infrastructure}
     return _reply("error", to_json({**data, **more}))
@@ -232,7 +231,7 @@ def _first(error: BaseException, endpoint: EnvEndpoint) -> bytes:
     return _error(error, "FACTORY_ERROR", factory_name=endpoint.served.name)
 
 
-def _text(data: bytes) -> dict[str, Any]:
+def _text(data: bytes) -> dict[str, object]:
     return {"type": "websocket.send", "text": data.decode()}
 
 

@@ -1,7 +1,7 @@
 """Tasks: the routes for environments that say which tasks they have, by methods of the names that OpenEnv uses."""
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from starlette.routing import BaseRoute, Route
 
@@ -9,13 +9,13 @@ from ludus.errors import InvalidArgument, listing, shorten
 from ludus.remote.host import EnvHost
 from ludus.server.protocols.openenv.env_endpoint import EnvEndpoint
 from ludus.server.protocols.openenv.exchange import Endpoint, HttpReply, HttpRequest, json_reply
-from ludus.spaces.kinds import is_dict
+from ludus.spaces.kinds import is_dict, is_iterable
 from ludus.spaces.shown import shown
 
 __all__ = ["Tasks", "routes"]
 
 Answer = Callable[[HttpRequest], Awaitable[HttpReply]]
-Shape = Callable[[Any, str], object]
+Shape = Callable[[object, str], object]
 SPLIT_TYPES = ("train", "validation", "test")
 
 
@@ -27,7 +27,9 @@ def _split(told: object) -> object:
     return {"name": name, "type": name if name in SPLIT_TYPES else "validation"}
 
 
-def _splits(found: Iterable[object], _: str) -> list[object]:
+def _splits(found: object, _: str) -> list[object]:
+    if not is_iterable(found):
+        raise TypeError(f"list_splits: expected a list, got {shorten(found)}")
     return [_split(one) for one in found]
 
 
@@ -93,7 +95,7 @@ class Tasks:
         return json_reply(question.shape(found, name))
 
 
-def _arguments(data: dict[str, Any], keys: tuple[str, ...]) -> list[Any]:
+def _arguments(data: dict[str, object], keys: tuple[str, ...]) -> list[object]:
     if data.keys() != set(keys):
         raise InvalidArgument(f"task: expected {listing(keys) or 'no body'}, got {listing(data) or 'nothing'}")
     for name, one in data.items():
@@ -102,7 +104,7 @@ def _arguments(data: dict[str, Any], keys: tuple[str, ...]) -> list[Any]:
     return [data[name] for name in keys]
 
 
-def _called(hosted: EnvHost, method: str, arguments: list[Any]) -> Any:
+def _called(hosted: EnvHost, method: str, arguments: list[object]) -> object:
     if not hosted.env.has_wrapper_attr(method):
         raise Missing(method)
     return hosted.env.get_wrapper_attr(method)(*arguments)

@@ -1,11 +1,10 @@
 """Calls of tools as OpenEnv's actions: `list_tools` and `call_tool`, and the observations that answer them."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from ludus.errors import CodecError, InvalidAction, InvalidValue, shorten
 from ludus.remote.host import HostStep
-from ludus.server.protocols.mcp import openenv_result
+from ludus.server.protocols.mcp import answer_of, openenv_call
 from ludus.spaces import Space
 from ludus.tools import Tool
 from ludus.tools.calls import Call, Calls
@@ -24,7 +23,7 @@ class CallRefused(InvalidAction):
         self.tool, self.kind = tool, kind
 
 
-def call_of(space: Calls, data: dict[str, Any]) -> Call:
+def call_of(space: Calls, data: dict[str, object]) -> Call:
     """The call in a `call_tool` action; CallRefused where there is no such tool, or it takes other arguments."""
     name, arguments = data.get("tool_name"), data.get("arguments", {})
     if not isinstance(name, str) or not data.keys() <= KEYS:
@@ -39,7 +38,7 @@ def call_of(space: Calls, data: dict[str, Any]) -> Call:
     return call
 
 
-def listed(tools: Mapping[str, Tool]) -> dict[str, Any]:
+def listed(tools: Mapping[str, Tool]) -> dict[str, object]:
     """The observation that answers `list_tools`."""
     shown = [
         {"name": one.name, "description": one.description, "input_schema": one.input_schema()} for one in tools.values()
@@ -47,27 +46,26 @@ def listed(tools: Mapping[str, Tool]) -> dict[str, Any]:
     return {"tools": shown, "metadata": {}}
 
 
-def called(tool: str, space: Space[Any], outcome: HostStep) -> dict[str, Any]:
+def called(tool: str, space: Space[object], outcome: HostStep) -> dict[str, object]:
     """The observation that answers `call_tool`; `space` is the observation space."""
-    result = openenv_result(space, outcome)
-    if not result["is_error"]:
-        return _observed(tool, result, None)
-    content: Any = result["content"]
+    answer = answer_of(space, outcome)
+    if not answer.error:
+        return _observed(tool, openenv_call(answer), None)
     told = outcome.info.get("error_type", "execution_error")  # of an environment that was written for OpenEnv
     kind = "transport_error" if outcome.infrastructure else told
-    return _observed(tool, None, {"error_type": kind, "message": content[0]["text"]})
+    return _observed(tool, None, {"error_type": kind, "message": answer.text})
 
 
-def refused(error: CallRefused) -> dict[str, Any]:
+def refused(error: CallRefused) -> dict[str, object]:
     """The observation of a call that never reached the environment."""
     return _observed(error.tool, None, {"error_type": error.kind, "message": str(error)})
 
 
-def _observed(tool: str, result: Any, error: Any) -> dict[str, Any]:
+def _observed(tool: str, result: object, error: object) -> dict[str, object]:
     return {"tool_name": tool, "result": result, "error": error, "metadata": {}}
 
 
-def schema(space: Calls) -> dict[str, Any]:
+def schema(space: Calls) -> dict[str, object]:
     """The schema of an action that is a call: in OpenEnv's form, or as Ludus has it."""
     listing = {"title": "ListToolsAction", "properties": {"type": {"const": LIST}}, "required": ["type"]}
     calls = [

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
     (public / "points.json").write_text(json.dumps({"AA": [2, 1], "BB": [1, 2], "AB": [0, 0], "BA": [0, 0]}))
 
 
-def _matches(rng: np.random.Generator) -> list[dict[str, Any]]:
+def _matches(rng: np.random.Generator) -> list[dict[str, object]]:
     kinds = [kind for kind, count in KINDS.items() for _ in range(count)]
     return [
         {

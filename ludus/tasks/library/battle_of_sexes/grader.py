@@ -1,20 +1,29 @@
 """Matches against hidden strangers; choices come from the submitted program, points are counted here."""
 
 import json
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
-from ludus.tasks.inside.case import Case, Rejected
+from ludus.tasks.inside.case import Case, Instance, Rejected
 
 SECONDS, NOISE = 40.0, 0.02
 POINTS = {"AA": 2, "BB": 1, "AB": 0, "BA": 0}
 FLIP = {"A": "B", "B": "A"}
 
 
+class EveningsMatch(TypedDict):
+    """A stranger, as the generator wrote it."""
+
+    kind: str
+    seed: int
+    rounds: int
+    level: float
+
+
 def grade(case: Case) -> dict[str, float]:
     """Play every match of the split."""
-    matches: list[dict[str, Any]] = json.loads((case.hidden / "matches.json").read_text())[case.split]
+    matches: list[EveningsMatch] = json.loads((case.hidden / "matches.json").read_text())[case.split]
     points = rounds = together = 0
     with case.program("strategy.py", seconds=SECONDS) as program:
         for at, match in enumerate(matches):
@@ -25,7 +34,7 @@ def grade(case: Case) -> dict[str, float]:
     return {"points": points / rounds, "together": together / rounds}
 
 
-def play(match: dict[str, Any], player: Any) -> list[str]:
+def play(match: EveningsMatch, player: Instance) -> list[str]:
     """One match: where both were on each evening."""
     rng = np.random.default_rng(match["seed"])
     mine = theirs = ""
@@ -40,7 +49,7 @@ def play(match: dict[str, Any], player: Any) -> list[str]:
     return [one + other for one, other in zip(mine, theirs, strict=True)]
 
 
-def stranger(match: dict[str, Any], own: str, other: str, rolled: float) -> str:
+def stranger(match: EveningsMatch, own: str, other: str, rolled: float) -> str:
     """Where the stranger goes: B is what it likes; `own` and `other` are the histories as it sees them."""
     kind, level = match["kind"], match["level"]
     last = other[-1:] or "B"

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
     (public / "rules.json").write_text(json.dumps({"fields": FIELDS, "soldiers": SOLDIERS, "rounds": ROUNDS}))
 
 
-def _matches(rng: np.random.Generator) -> list[dict[str, Any]]:
+def _matches(rng: np.random.Generator) -> list[dict[str, object]]:
     kinds = [kind for kind, count in KINDS.items() for _ in range(count)]
     return [
         {

@@ -1,26 +1,35 @@
 """Matches against hidden strangers; divisions come from the submitted program, fields are counted here."""
 
 import json
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
-from ludus.tasks.inside.case import Case, Rejected
+from ludus.spaces.kinds import is_list
+from ludus.tasks.inside.case import Case, Instance, Rejected
 
 SECONDS = 40.0
 FIELDS, SOLDIERS, ROUNDS = 6, 60, 30
 Divisions = list[list[int]]
 
 
+class BlottoMatch(TypedDict):
+    """A stranger, as the generator wrote it."""
+
+    kind: str
+    seed: int
+    habits: Divisions
+
+
 def grade(case: Case) -> dict[str, float]:
     """Play every match of the split."""
-    matches: list[dict[str, Any]] = json.loads((case.hidden / "matches.json").read_text())[case.split]
+    matches: list[BlottoMatch] = json.loads((case.hidden / "matches.json").read_text())[case.split]
     with case.program("strategy.py", seconds=SECONDS) as program:
         results = [play(match, program.make("Strategy", at)) for at, match in enumerate(matches)]
     return {"score": float(np.mean(results)), "won": float(np.mean(np.array(results) > 0))}
 
 
-def play(match: dict[str, Any], player: Any) -> list[int]:
+def play(match: BlottoMatch, player: Instance) -> list[int]:
     """The results of one match, round by round: 1, 0 or -1."""
     rng = np.random.default_rng(match["seed"])
     mine: Divisions = []
@@ -36,21 +45,22 @@ def play(match: dict[str, Any], player: Any) -> list[int]:
     return results
 
 
-def checked(division: Any) -> list[int]:
+def checked(division: object) -> list[int]:
     """The division; Rejected where it is none."""
-    if not isinstance(division, list) or len(division) != FIELDS:
+    if not is_list(division) or len(division) != FIELDS:
         raise Rejected(f"strategy.py: expected allocate to return {FIELDS} whole numbers, got something else")
-    if any(isinstance(one, bool) or not isinstance(one, int) or not 0 <= one <= SOLDIERS for one in division):
+    numbers = [one for one in division if isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= SOLDIERS]
+    if len(numbers) != FIELDS:
         raise Rejected(f"strategy.py: expected whole numbers from 0 to {SOLDIERS}, got something else")
-    if sum(division) != SOLDIERS:
-        raise Rejected(f"strategy.py: expected numbers that add up to {SOLDIERS}, got {sum(division)}")
-    return division
+    if sum(numbers) != SOLDIERS:
+        raise Rejected(f"strategy.py: expected numbers that add up to {SOLDIERS}, got {sum(numbers)}")
+    return numbers
 
 
-def stranger(match: dict[str, Any], other: Divisions, rng: np.random.Generator) -> list[int]:
+def stranger(match: BlottoMatch, other: Divisions, rng: np.random.Generator) -> list[int]:
     """The stranger's division; `other` are those of the submitted strategy."""
     kind, habits, turn = match["kind"], match["habits"], len(other)
-    base: list[int] = habits[0]
+    base = habits[0]
     rolled = float(rng.random())
     if kind == "habit":
         return moved(base, rng, 4)

@@ -3,7 +3,7 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ class Params(NamedTuple):
     reach: int = 1
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """All bricks, and a ball below them on its way down."""
     bricks = np.zeros((HEIGHT, WIDTH), np.int8)
     bricks[TOP : TOP + BRICK_ROWS, :] = 1
@@ -45,7 +45,7 @@ def reset(rng: Any, params: Params) -> State:
     )
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, float, bool]:
+def step(state: State, action: int, rng: np.random.Generator, params: Params) -> tuple[State, float, bool]:
     """0 stays, 1 goes left, 2 goes right; then the ball moves: one row, and one or two columns."""
     bricks, down, right = state.bricks, state.down, state.right
     move = -1 if action == 1 else 1 if action == 2 else 0

@@ -1,12 +1,11 @@
 """Bricks that a submitted policy clears: the game is here, moves come from the submitted program."""
 
 import json
-from typing import Any
 
 import numpy as np
 from breakout import Breakout
 
-from ludus.tasks.inside.case import Case, Rejected
+from ludus.tasks.inside.case import Case, Instance, Rejected
 
 SECONDS = 60.0
 
@@ -22,7 +21,7 @@ def grade(case: Case) -> dict[str, float]:
     }
 
 
-def episode(policy: Any, seed: int) -> tuple[float, int]:
+def episode(policy: Instance, seed: int) -> tuple[float, int]:
     """The bricks and the steps of one episode."""
     env, total, steps, done = Breakout(), 0.0, 0, False
     picture, _ = env.reset(seed=seed)

@@ -1,8 +1,8 @@
 """Orders of a mail-order house: honest columns, and four that know what they cannot know in production."""
 
 import csv
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +72,7 @@ def _tendency(one: dict[str, np.ndarray]) -> np.ndarray:
     return 1.35 * (odds - 0.6 * np.log1p(one["tenure"]) + 0.35 * (one["items"] - 3.5) + 0.3)
 
 
-def _leaks(rng: np.random.Generator, returned: np.ndarray) -> dict[str, Any]:
+def _leaks(rng: np.random.Generator, returned: np.ndarray) -> dict[str, Sequence[object] | np.ndarray]:
     count = len(returned)
     past = np.arange(count) < TRAIN
     customer = np.arange(count) // PER_CUSTOMER
@@ -90,7 +90,7 @@ def _leaks(rng: np.random.Generator, returned: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, head: list[str], rows: Any) -> None:
+def _write(path: Path, head: list[str], rows: Iterable[Iterable[object]]) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(head)

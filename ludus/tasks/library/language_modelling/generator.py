@@ -45,7 +45,8 @@ class Language:
 
     def text(self, sentences: int) -> str:
         """Sentences about topics that change now and then."""
-        topic, parts = int(self.rng.integers(TOPICS)), []
+        topic = int(self.rng.integers(TOPICS))
+        parts: list[str] = []
         for _ in range(sentences):
             if self.rng.random() < 0.2:
                 topic = int(self.rng.integers(TOPICS))

@@ -1,9 +1,9 @@
 """Bits per character: the submitted model is asked for one character of every text at a time."""
 
 import json
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.tasks.inside.case import Case, Rejected
 
@@ -26,7 +26,7 @@ def grade(case: Case) -> dict[str, float]:
     return {"bits_per_character": float(np.mean(bits)), "perplexity": float(2 ** np.mean(bits))}
 
 
-def checked(given: Any, count: int) -> np.ndarray:
+def checked(given: npt.ArrayLike, count: int) -> np.ndarray:
     """The chances; Rejected where they are none."""
     try:
         chances = np.array(given, np.float64)

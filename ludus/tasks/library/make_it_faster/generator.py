@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
     (hidden / "lists.json").write_text(json.dumps(lists))
 
 
-def _list(rng: np.random.Generator, kind: int) -> dict[str, Any]:
+def _list(rng: np.random.Generator, kind: int) -> dict[str, object]:
     count, most = int(rng.integers(600, 801)), int(rng.choice([60, 5000, 1_000_000]))
     values = rng.integers(-most, most + 1, count)
     if kind == 1:

@@ -8,20 +8,28 @@ be: so halvings are whole, and where a measurement is near the middle between tw
 import json
 import math
 import time
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import original
 
+from ludus.spaces.kinds import is_dict
 from ludus.tasks.inside.case import Case, Program, Rejected
 
 SECONDS, MOST, ROUNDS, MOST_ROUNDS, NEAR = 60.0, 100.0, 3, 9, 0.2
 """`NEAR` the middle between two whole halvings: a sixth more or less of the time."""
 
 
+class Numbers(TypedDict):
+    """A list to be analysed, as the generator wrote it."""
+
+    values: list[int]
+    width: int
+
+
 def grade(case: Case) -> dict[str, float]:
     """Count every list of the split in turn: the original here, then the submitted function there."""
-    lists: list[dict[str, Any]] = json.loads((case.hidden / "lists.json").read_text())[case.split]
+    lists: list[Numbers] = json.loads((case.hidden / "lists.json").read_text())[case.split]
     timed = [Timed(one["values"], one["width"], [case.seed, at]) for at, one in enumerate(lists)]
     with case.program("analysis.py", seconds=SECONDS) as program:
         program.call("analyse", [3, 1, 2] * 20, 5)  # what is only loaded at first use is loaded now
@@ -76,9 +84,9 @@ def fresh(values: list[int], rng: np.random.Generator) -> list[int]:
     return [int(one) for one in moved]
 
 
-def compare(found: Any, right: dict[str, int]) -> None:
+def compare(found: object, right: dict[str, int]) -> None:
     """Rejected where the results are not exactly the same."""
-    if not isinstance(found, dict) or set(found) != set(right):
+    if not is_dict(found) or set(found) != set(right):
         raise Rejected(f"analysis.py: expected a dictionary of {', '.join(right)}, got something else")
     for name, value in right.items():
         if type(found[name]) is not int or found[name] != value:

@@ -2,12 +2,11 @@
 
 import json
 from collections import deque
-from typing import Any
 
 import numpy as np
 from maze import SIDE, STEPS, Maze, Params, reset
 
-from ludus.tasks.inside.case import Case, Rejected
+from ludus.tasks.inside.case import Case, Instance, Rejected
 
 SECONDS = 60.0
 
@@ -21,7 +20,7 @@ def grade(case: Case) -> dict[str, float]:
     return {"share": float(np.mean(shares)), "goals": float(np.mean(goals))}
 
 
-def walked(policy: Any, seed: int) -> float:
+def walked(policy: Instance, seed: int) -> float:
     """The goals of one episode."""
     env, total, done = Maze(), 0.0, False
     observation, _ = env.reset(seed=seed)

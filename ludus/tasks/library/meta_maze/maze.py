@@ -3,7 +3,7 @@
 # A rule takes all that the contract gives it, whether it uses it or not.
 # ruff: noqa: ARG001
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class Params(NamedTuple):
     steps: int = STEPS
 
 
-def reset(rng: Any, params: Params) -> State:
+def reset(rng: np.random.Generator, params: Params) -> State:
     """Each pillar grows one wall; only those of the first row may grow it upwards, so that all stays connected."""
     walls = np.zeros((SIDE, SIDE), np.int8)
     walls[0, :] = walls[SIDE - 1, :] = 1
@@ -58,7 +58,7 @@ def reset(rng: Any, params: Params) -> State:
     return State(walls, 1 + 2 * (start // half), 1 + 2 * (start % half), start, goal, 0.0, 0)
 
 
-def step(state: State, action: int, rng: Any, params: Params) -> tuple[State, float, bool]:
+def step(state: State, action: int, rng: np.random.Generator, params: Params) -> tuple[State, float, bool]:
     """Up, down, left or right; walls stop. At the goal: 1, and back to the start."""
     half = SIDE // 2
     row = state.row + (-1 if action == 0 else 1 if action == 1 else 0)

@@ -2,11 +2,11 @@
 
 import json
 import math
-from typing import Any
 
 import numpy as np
 
 import ludus
+from ludus.spaces.kinds import is_list
 from ludus.tasks.inside.case import Case, Rejected
 
 SECONDS, MOST = 60.0, 999
@@ -34,12 +34,13 @@ def grade(case: Case) -> dict[str, float]:
     return {"mean_return": float(returns.mean()), "arrived": arrived / len(envs)}
 
 
-def checked(forces: Any, count: int) -> list[float]:
+def checked(forces: object, count: int) -> list[float]:
     """The forces; Rejected where they are none."""
-    if not isinstance(forces, list) or len(forces) != count:
+    if not is_list(forces) or len(forces) != count:
         raise Rejected(f"policy.py: expected act to return {count} forces, got something else")
-    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in forces):
+    numbers = [one for one in forces if isinstance(one, int | float) and not isinstance(one, bool)]
+    if len(numbers) != count:
         raise Rejected("policy.py: expected forces that are numbers, got something else")
-    if any(not -1.0 <= one <= 1.0 or math.isnan(one) for one in forces):
+    if any(not -1.0 <= one <= 1.0 or math.isnan(one) for one in numbers):
         raise Rejected("policy.py: expected forces from -1 to 1, got one beyond")
-    return [float(one) for one in forces]
+    return [float(one) for one in numbers]

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
     (public / "payoffs.json").write_text(json.dumps({"CC": [3, 3], "CD": [0, 5], "DC": [5, 0], "DD": [1, 1]}))
 
 
-def _matches(rng: np.random.Generator) -> list[dict[str, Any]]:
+def _matches(rng: np.random.Generator) -> list[dict[str, object]]:
     found = [
         {
             "kind": kind,

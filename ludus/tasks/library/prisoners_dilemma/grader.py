@@ -1,8 +1,8 @@
 """Matches against hidden strangers; moves come from the submitted program, points are counted here."""
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,17 +11,25 @@ from ludus.tasks.inside.case import Case, Rejected
 SECONDS, NOISE = 40.0, 0.02
 POINTS = {"CC": 3, "CD": 0, "DC": 5, "DD": 1}
 FLIP = {"C": "D", "D": "C"}
-Match = dict[str, Any]
 Histories = tuple[str, str]
+
+
+class DilemmaMatch(TypedDict):
+    """A stranger, as the generator wrote it."""
+
+    kind: str
+    seed: int
+    rounds: int
+    level: float
 
 
 def grade(case: Case) -> dict[str, float]:
     """Play every match of the split twice: with the submitted strategy, and with tit for tat."""
-    matches: list[Match] = json.loads((case.hidden / "matches.json").read_text())[case.split]
+    matches: list[DilemmaMatch] = json.loads((case.hidden / "matches.json").read_text())[case.split]
     with case.program("strategy.py", seconds=SECONDS) as program:
         players = [program.make("Strategy", at) for at in range(len(matches))]
 
-        def choose(asked: dict[int, Histories]) -> list[Any]:
+        def choose(asked: dict[int, Histories]) -> Sequence[object]:
             return program.call_on([players[at] for at in asked], "move", asked.values())
 
         played = play(matches, choose)
@@ -33,7 +41,7 @@ def grade(case: Case) -> dict[str, float]:
     return {"advantage": points - mean_points(usual), "points": points, "mutual_cooperation": float(cooperation)}
 
 
-def tit_for_tat(asked: dict[int, Histories]) -> list[Any]:
+def tit_for_tat(asked: dict[int, Histories]) -> Sequence[object]:
     """The other's last move; cooperation first."""
     return [theirs[-1:] or "C" for _, theirs in asked.values()]
 
@@ -45,7 +53,7 @@ def mean_points(played: list[Histories]) -> float:
     )
 
 
-def play(matches: list[Match], choose: Callable[[dict[int, Histories]], list[Any]]) -> list[Histories]:
+def play(matches: list[DilemmaMatch], choose: Callable[[dict[int, Histories]], Sequence[object]]) -> list[Histories]:
     """All matches, a round of each at a time; both histories as they happened. Each match has dice of its own."""
     rngs = [np.random.default_rng(match["seed"]) for match in matches]
     histories: list[Histories] = [("", "")] * len(matches)
@@ -56,9 +64,9 @@ def play(matches: list[Match], choose: Callable[[dict[int, Histories]], list[Any
     return histories
 
 
-def after_round(match: Match, histories: Histories, move: Any, rng: np.random.Generator) -> Histories:
+def after_round(match: DilemmaMatch, histories: Histories, move: object, rng: np.random.Generator) -> Histories:
     """The histories with one more round."""
-    if move not in ("C", "D"):
+    if not isinstance(move, str) or move not in FLIP:
         raise Rejected('strategy.py: expected move to return "C" or "D", got something else')
     mine, theirs = histories
     answer = stranger(match, theirs, mine, rng)
@@ -66,7 +74,7 @@ def after_round(match: Match, histories: Histories, move: Any, rng: np.random.Ge
     return mine + (FLIP[move] if noise[0] else move), theirs + (FLIP[answer] if noise[1] else answer)
 
 
-def stranger(match: Match, own: str, other: str, rng: np.random.Generator) -> str:
+def stranger(match: DilemmaMatch, own: str, other: str, rng: np.random.Generator) -> str:
     """The stranger's move: `own` and `other` are the histories as it sees them."""
     kind, level = match["kind"], match["level"]
     rolled = float(rng.random())

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Generator
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,7 @@ def first(asked: list[Clauses]) -> list[int]:
     return [clauses[0][0] for clauses in asked]
 
 
-def checked(literal: Any, clauses: Clauses) -> int:
+def checked(literal: object, clauses: Clauses) -> int:
     """The literal; Rejected where it is none of the formula."""
     if isinstance(literal, bool) or not isinstance(literal, int):
         raise Rejected("heuristic.py: expected a literal, a whole number, got something else")

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -11,9 +11,17 @@ from ludus.tasks.inside.case import Case
 LONGEST, SMOOTH = 3, 0.1
 
 
+class CaptionedPicture(TypedDict):
+    """A picture and all captions of it that are right, as the generator wrote them."""
+
+    id: str
+    split: str
+    captions: list[str]
+
+
 def grade(case: Case) -> dict[str, float]:
     """Score the pictures of one split; a submission has to caption all of them."""
-    rows: list[dict[str, Any]] = json.loads((case.hidden / "captions.json").read_text())
+    rows: list[CaptionedPicture] = json.loads((case.hidden / "captions.json").read_text())
     predicted = case.predictions("submission.csv", [row["id"] for row in rows])
     pairs = [(one, row["captions"]) for one, row in zip(predicted, rows, strict=True) if row["split"] == case.split]
     scores = [max(bleu(one.split(), caption.split()) for caption in captions) for one, captions in pairs]

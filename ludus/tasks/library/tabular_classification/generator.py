@@ -1,8 +1,8 @@
 """Pumps of a waterworks that does not exist: faults follow rules with thresholds and interactions."""
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,11 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
     faults = np.argmax(scores + rng.gumbel(0, 0.3, scores.shape), axis=1)
     ids = [f"p{number:05d}" for number in rng.permutation(100_000)[:count]]
     missing = rng.random((count, len(NUMBERS))) < 0.02
-    rows: list[list[Any]] = []
+    rows: list[list[str]] = []
     for at in range(count):
         shown = ["" if missing[at, column] else f"{numbers[name][at]:.3f}" for column, name in enumerate(NUMBERS)]
         rows.append([ids[at], f"S{site[at]}", MAKERS[maker[at]], *shown])
-    named = [FAULTS[one] for one in faults]
+    named: list[str] = [FAULTS[one] for one in faults]
     known = [[*row, one] for row, one in zip(rows, named, strict=True)][:TRAIN]
     _write(public / "train.csv", ["id", *COLUMNS, "fault"], known)
     _write(public / "test.csv", ["id", *COLUMNS], rows[TRAIN:])
@@ -64,7 +64,7 @@ def _scores(one: dict[str, np.ndarray], place: np.ndarray, build: np.ndarray) ->
     return np.column_stack([bearing, seal, motor, np.full(len(shake), 0.9)])
 
 
-def _write(path: Path, head: list[str], rows: Any) -> None:
+def _write(path: Path, head: list[str], rows: Iterable[Iterable[object]]) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(head)

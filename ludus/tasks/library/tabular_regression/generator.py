@@ -1,8 +1,9 @@
 """Houses of a town that does not exist: prices follow rules that a linear model sees only in part."""
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -10,6 +11,23 @@ TRAIN, TEST = 1200, 800
 CONDITIONS = ("poor", "fair", "good", "excellent")
 HEATING = ("gas", "oil", "electric", "district")
 COLUMNS = ("area", "rooms", "age", "distance", "floor", "condition", "district", "heating", "garden")
+
+
+class House(TypedDict):
+    """What is known of a house, in the order of the columns."""
+
+    area: float
+    rooms: int
+    age: int
+    distance: float
+    floor: int
+    condition: str
+    district: str
+    heating: str
+    garden: float
+
+
+Row = tuple[str, list[object], float]
 
 
 def generate(seed: int, public: Path, hidden: Path) -> None:
@@ -20,7 +38,7 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
     houses = [_house(rng, districts) for _ in range(TRAIN + TEST)]
     prices = [_price(house, worth, rng) for house in houses]
     ids = [f"h{number:05d}" for number in rng.permutation(100_000)[: TRAIN + TEST]]
-    shown = [[_shown(house[name], rng) for name in COLUMNS] for house in houses]
+    shown = [[_shown(value, rng) for value in house.values()] for house in houses]
     _write(public / "train.csv", ["id", *COLUMNS, "price"], zip(ids, shown, prices, strict=True), TRAIN, labels=True)
     test = list(zip(ids, shown, prices, strict=True))[TRAIN:]
     _write(public / "test.csv", ["id", *COLUMNS], test, TEST, labels=False)
@@ -31,7 +49,7 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
         writer.writerows([name, f"{price:.1f}", split] for (name, _, price), split in zip(test, splits, strict=True))
 
 
-def _house(rng: np.random.Generator, districts: list[str]) -> dict[str, Any]:
+def _house(rng: np.random.Generator, districts: list[str]) -> House:
     area = float(np.clip(rng.lognormal(4.5, 0.45), 22, 400))
     return {
         "area": round(area, 1),
@@ -46,7 +64,7 @@ def _house(rng: np.random.Generator, districts: list[str]) -> dict[str, Any]:
     }
 
 
-def _price(house: dict[str, Any], worth: dict[str, float], rng: np.random.Generator) -> float:
+def _price(house: House, worth: dict[str, float], rng: np.random.Generator) -> float:
     condition = CONDITIONS.index(house["condition"])
     age, distance = house["age"], house["distance"]
     log = 7.4 + 0.92 * np.log(house["area"]) + worth[house["district"]]
@@ -57,12 +75,12 @@ def _price(house: dict[str, Any], worth: dict[str, float], rng: np.random.Genera
     return float(np.exp(log + rng.normal(0, 0.07)))
 
 
-def _shown(value: Any, rng: np.random.Generator) -> Any:
+def _shown(value: object, rng: np.random.Generator) -> object:
     """The value as the agent sees it: a few are missing."""
     return "" if rng.random() < 0.015 else value
 
 
-def _write(path: Path, head: list[str], rows: Any, count: int, *, labels: bool) -> None:
+def _write(path: Path, head: list[str], rows: Iterable[Row], count: int, *, labels: bool) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(head)

@@ -2,7 +2,6 @@
 
 import csv
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,9 +15,9 @@ def generate(seed: int, public: Path, hidden: Path) -> None:
     warmth = 12 + 9 * np.sin(2 * np.pi * (np.arange(DAYS) + rng.integers(365)) / 365) + _moods(rng, 2.5, 0.8)
     forecast = warmth + rng.normal(0, 1.2, DAYS)
     splits = rng.permutation(["validation"] * (SHOPS // 2) + ["test"] * (SHOPS // 2))
-    train: list[list[Any]] = []
-    test: list[list[Any]] = []
-    labels: list[list[Any]] = []
+    train: list[list[object]] = []
+    test: list[list[object]] = []
+    labels: list[list[object]] = []
     for shop in range(SHOPS):
         offers = (rng.random(DAYS) < 0.12).astype(int)
         sales = _sales(rng, offers, warmth)
@@ -54,7 +53,7 @@ def _sales(rng: np.random.Generator, offers: np.ndarray, warmth: np.ndarray) -> 
     return np.exp(log)
 
 
-def _write(path: Path, head: list[str], rows: list[list[Any]]) -> None:
+def _write(path: Path, head: list[str], rows: list[list[object]]) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(head)

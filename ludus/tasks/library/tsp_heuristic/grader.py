@@ -1,10 +1,10 @@
 """Lengths of tours that the submitted program finds, relative to going to the nearest point."""
 
 import json
-from typing import Any
 
 import numpy as np
 
+from ludus.spaces.kinds import is_list
 from ludus.tasks.inside.case import Case, Rejected
 
 SECONDS = 60.0
@@ -23,13 +23,14 @@ def grade(case: Case) -> dict[str, float]:
     }
 
 
-def checked(tour: Any, count: int) -> list[int]:
+def checked(tour: object, count: int) -> list[int]:
     """The tour; Rejected where it does not visit each point once."""
-    if not isinstance(tour, list) or any(isinstance(one, bool) or not isinstance(one, int) for one in tour):
+    places = [one for one in tour if isinstance(one, int) and not isinstance(one, bool)] if is_list(tour) else []
+    if not is_list(tour) or len(places) != len(tour):
         raise Rejected("heuristic.py: expected tour to return a list of whole numbers, got something else")
-    if sorted(tour) != list(range(count)):
+    if sorted(places) != list(range(count)):
         raise Rejected(f"heuristic.py: expected each of 0 to {count - 1} once, got something else")
-    return tour
+    return places
 
 
 def length(points: Points, tour: list[int]) -> float:

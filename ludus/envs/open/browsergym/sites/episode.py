@@ -15,7 +15,7 @@ from ludus.envs.open.browsergym.sites.shop_tasks import SHOP_TASKS
 from ludus.envs.open.browsergym.sites.site import COOKIE, Site, SiteTask
 from ludus.envs.open.browsergym.sites.tracker import Tracker
 from ludus.envs.open.browsergym.sites.tracker_tasks import TRACKER_TASKS
-from ludus.envs.open.browsergym.tab import TabSettings
+from ludus.envs.open.browsergym.tab import PageView, TabSettings
 
 __all__ = ["SITES", "SiteEpisode", "site_tasks"]
 
@@ -46,7 +46,7 @@ class SiteEpisode(PageEpisode):
     def start(self, settings: TabSettings) -> Start:
         return Start(settings, f"http://{self.site.host}{BLANK_PATH}")
 
-    def begin(self, context: Context, look: str) -> object:
+    def begin(self, context: Context, look: str) -> PageView | None:
         context.serve = self.site
         cookie = {
             "name": COOKIE,

@@ -17,7 +17,9 @@ def opponent(name: str, turn: int) -> list[int]:
 
 def score(name: str, rounds: int = 30) -> float:
     """The mean result against it."""
-    player, mine, theirs = Strategy(0), [], []
+    player = Strategy(0)
+    mine: list[list[int]] = []
+    theirs: list[list[int]] = []
     total = 0
     for turn in range(rounds):
         one, other = player.allocate(mine, theirs), opponent(name, turn)

@@ -13,7 +13,7 @@ LATE = ("every night", "closed", "trained on", "until a call")
 
 def richer(table: np.ndarray) -> np.ndarray:
     """Standardised columns, their logarithms, and where in its range each lies."""
-    ranks = [
+    ranks: list[np.ndarray] = [
         np.searchsorted(np.quantile(one, np.linspace(0.1, 0.9, 5)), one)[:, None] == np.arange(6) for one in table.T
     ]
     wide = np.hstack([table, np.log1p(np.abs(table)), *ranks]).astype(float)

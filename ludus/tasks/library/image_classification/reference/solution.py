@@ -22,8 +22,8 @@ def cut(weights: np.ndarray) -> np.ndarray:
     rows, columns = np.nonzero(strong & (neighbours(strong) >= 3))
     if len(rows) < 5:
         rows, columns = np.nonzero(weights >= 0)
-    row, column = (rows.min() + rows.max()) / 2, (columns.min() + columns.max()) / 2
-    half = max(np.ptp(rows), np.ptp(columns)) / 2 + 1.2
+    row, column = float(rows.min() + rows.max()) / 2, float(columns.min() + columns.max()) / 2
+    half = float(max(np.ptp(rows), np.ptp(columns))) / 2 + 1.2
     places = np.linspace(-half, half, GRID)
     return sampled(weights, *np.meshgrid(row + places, column + places, indexing="ij"))
 

@@ -11,7 +11,7 @@ if __name__ == "__main__":
         lists = json.load(file)
     spent = {"original": 0.0, "yours": 0.0}
     for one in lists:
-        results = []
+        results: list[dict[str, int]] = []
         for name, function in (("original", original.analyse), ("yours", analysis.analyse)):
             begun = time.process_time()
             results.append(function(list(one["values"]), one["width"]))

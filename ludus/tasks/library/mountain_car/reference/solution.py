@@ -1,7 +1,6 @@
 """Search for the weights by the cross-entropy method: every candidate drives a dozen cars of one compiled batch."""
 
 import json
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ import ludus
 CANDIDATES, CARS, ROUNDS, STEPS = 32, 12, 8, 500
 
 
-def returns(env: Any, weights: np.ndarray, seed: int) -> np.ndarray:
+def returns(env: ludus.VectorEnv, weights: np.ndarray, seed: int) -> np.ndarray:
     """The return of the worst car of each candidate; what has arrived counts no further."""
     seen, _ = env.reset(seed=seed)
     speed, place, bias = np.repeat(weights, CARS, axis=0).T

@@ -10,7 +10,7 @@ import ludus
 if __name__ == "__main__":
     with open("data/seeds.json") as file:
         seeds = json.load(file)
-    returns = []
+    returns: list[float] = []
     for seed in seeds:
         policy, total, done = Policy(), 0.0, False
         with ludus.make("MountainCarContinuous-v0") as env:

@@ -40,7 +40,7 @@ def nearest(known: np.ndarray, names: list[str], asked: np.ndarray, columns: sli
     one, other = known[:, columns], asked[:, columns]
     far = (other**2).sum(axis=1)[:, None] + (one**2).sum(axis=1)[None] - 2 * other @ one.T
     found = np.argsort(far, axis=1)[:, :5]
-    voted = [[names[at] for at in row] for row in found]
+    voted: list[list[str]] = [[names[at] for at in row] for row in found]
     return [max(row, key=row.count) for row in voted]
 
 

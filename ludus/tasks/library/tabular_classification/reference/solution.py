@@ -32,8 +32,8 @@ def binned(table: np.ndarray) -> np.ndarray:
 
 def best_split(bins: np.ndarray, gradient: np.ndarray, weight: np.ndarray) -> tuple[float, int, int]:
     """The gain, column and quantile of the best split of some rows."""
-    columns = bins.shape[1]
-    places = (bins + BINS * np.arange(columns)).ravel()
+    columns: int = bins.shape[1]
+    places = np.add(bins, BINS * np.arange(columns)).ravel()
     left = [
         np.bincount(places, np.repeat(one, columns), BINS * columns).reshape(columns, BINS).cumsum(axis=1)
         for one in (gradient, weight)

@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+from numpy.typing import NDArray
 
 STAYS = 0.9
 
@@ -26,9 +27,9 @@ train, test = read("data/train.csv"), read("data/test.csv")
 answers: list[tuple[str, float]] = []
 for shop in sorted({row["shop"] for row in train}):
     known, asked = ([row for row in rows if row["shop"] == shop] for rows in (train, test))
-    table = features(known + asked).astype(float)
-    target = np.log([float(row["sales"]) for row in known])
-    centre = target.mean()
+    table = features(known + asked).astype(np.float64)
+    target: NDArray[np.float64] = np.log([float(row["sales"]) for row in known])
+    centre = float(target.mean())
     inside = table[: len(known)]
     weights = np.linalg.solve(inside.T @ inside + 0.3 * np.eye(table.shape[1]), inside.T @ (target - centre))
     left = target - centre - inside @ weights

@@ -1,4 +1,4 @@
-"""`StepTiming`: what a step took by the clock: kept beside the history, never in it.
+"""`StepUsage`: what a step took by the clock: kept beside the history, never in it.
 
 Observations, rewards and infos of a seed are the same wherever and whenever they are played; seconds, processor time
 and memory are not. So `info` counts (steps, commands, bytes), and this is for the journal, the trajectory and pictures.
@@ -12,7 +12,7 @@ import msgspec
 
 from ludus.tools import ToolOutcome
 
-__all__ = ["StepTiming", "unmeasured"]
+__all__ = ["StepUsage", "unmeasured"]
 
 TIME_LEFT = re.compile(r"^time: \d+ (?:second|minute)s of \d+ (?:second|minute)s left$", re.MULTILINE)
 JOB_TIME = re.compile(r"\A(job \d+ [\w -]*?) after \d+\.\d s,")
@@ -35,10 +35,10 @@ def unmeasured(observation: ToolOutcome) -> ToolOutcome:
     return msgspec.structs.replace(observation, result=told)
 
 
-class StepTiming(msgspec.Struct, kw_only=True):
+class StepUsage(msgspec.Struct, kw_only=True):
     """What the last step took; None where the sandbox cannot tell.
 
-    >>> StepTiming(step_seconds=0.5).cpu_seconds is None
+    >>> StepUsage(step_seconds=0.5).cpu_seconds is None
     True
     """
 
