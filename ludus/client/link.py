@@ -26,7 +26,7 @@ class SessionLink:
     def __init__(self, opening: ConnectionConfig, line: Transport, session: ClientSession) -> None:
         self.opening, self.session, self._line = opening, session, line
         self._turn = RLock()
-        self._posted: NetworkRequest | None = None
+        self._posted: list[NetworkRequest] = []
         self.finalizer = weakref.finalize(self, let_go, line, opening)
 
     def run_flow(self, flow: Flow[T]) -> T:
@@ -63,14 +63,11 @@ class SessionLink:
 
     def post(self, request: NetworkRequest) -> None:
         """Remember a request until its reply is collected: there is one server to ask."""
-        self._posted = request
+        self._posted = [request]
 
     def collect(self, kind: type[ReplyT]) -> ReplyT:
         """The reply to what was posted."""
-        request, self._posted = self._posted, None
-        if request is None:
-            raise ValueError("collect: expected a request that was posted, got none")
-        return self.ask(request, kind)
+        return self.ask(self._posted.pop(), kind)
 
     def reopen(self) -> dict[str, object]:
         """Open another session in place of one that was lost."""

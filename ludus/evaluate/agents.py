@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeGuard
+from typing import Any, Generic, Protocol, Self, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from ludus.core import Info
+from ludus.core.env import ActT, ObsT
 from ludus.core.info import lane_info
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument
@@ -19,16 +20,6 @@ from ludus.spaces import Discrete, Record, Space, concatenate, iterate
 from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_dict
 from ludus.spaces.mask import field_masks, sample_legal
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    ObsT = TypeVar("ObsT", default=Any)
-    ActT = TypeVar("ActT", default=Any)
-else:
-    from typing import TypeVar
-
-    ObsT, ActT = TypeVar("ObsT"), TypeVar("ActT")
 
 __all__ = ["FILES", "Agent", "FunctionAgent", "NopAgent", "PolicyAgent", "RandomAgent", "ScriptedAgent", "is_predictor"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ def _weights(path: str, entry_point: str) -> PolicyFunction:
     return _called(torch, model.eval())
 
 
-def _called(torch: Any, model: Any) -> PolicyFunction:
+def _called(torch: ModuleType, model: Callable[[object], Any]) -> PolicyFunction:
     def call(seen: Array) -> object:
         with torch.no_grad():
             return model(torch.as_tensor(seen)[None])[0].numpy()
@@ -113,7 +114,7 @@ def _onnx(path: str, entry_point: str) -> PolicyFunction:
     return lambda seen: session.run(None, {name: seen[None]})[0][0]
 
 
-def _imported(name: str, package: str) -> Any:
+def _imported(name: str, package: str) -> ModuleType:
     from importlib import import_module  # which library it is, the file says
 
     try:

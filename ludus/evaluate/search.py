@@ -6,11 +6,13 @@ A fork draws from a stream of its own: who searches knows the rules of the envir
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Protocol, Self, TypeGuard
 
 import numpy as np
 
 from ludus.core import Info
+from ludus.core.env import AnyEnv
 from ludus.core.info import lane_info
 from ludus.core.vector_env import AnyVectorEnv
 from ludus.errors import InvalidArgument, InvalidType
@@ -185,17 +187,40 @@ class MctsAgent(SearchAgent):
         return max(root.children, key=lambda one: (root.children[one].visits, root.children[one].total))
 
 
+class CompiledLanes(Protocol):
+    """A batch whose lanes are rows of arrays."""
+
+    def lane_columns(self, *names: str) -> tuple[Array, ...]:
+        """The arrays of these names."""
+        ...
+
+
+class SeparateLanes(Protocol):
+    """A batch of environments that are objects of this process."""
+
+    envs: Sequence[AnyEnv]
+
+
+def _is_compiled(envs: object) -> TypeGuard[CompiledLanes]:
+    return hasattr(envs, "lane_columns")
+
+
+def _has_lanes(envs: object) -> TypeGuard[SeparateLanes]:
+    return hasattr(envs, "envs")
+
+
 def _forked(envs: AnyVectorEnv, lane: int, count: int, rng: np.random.Generator) -> AnyVectorEnv:
     """So many copies of a lane, each with a stream of its own."""
-    fork: Any = envs.fork([lane] * count)
+    fork = envs.fork([lane] * count)
     seeds = rng.integers(1 << 62, size=count, dtype=np.uint64)
-    if hasattr(fork, "lane_columns"):
+    lanes: object = fork
+    if _is_compiled(lanes):
         from ludus.kernels.seeds import seeded_words  # the batch is compiled: it has loaded them
 
-        (words,) = fork.lane_columns("words")
+        (words,) = lanes.lane_columns("words")
         words[:] = seeded_words(seeds)
-    elif hasattr(fork, "envs"):
-        for env, seed in zip(fork.envs, seeds.tolist(), strict=True):
+    elif _has_lanes(lanes):
+        for env, seed in zip(lanes.envs, seeds.tolist(), strict=True):
             env.unwrapped.np_random = np.random.default_rng(seed)
     else:
         fork.close()

@@ -9,22 +9,20 @@ from ludus.core.entry_point import EntryPoint
 from ludus.core.spec import Arguments
 from ludus.errors import InvalidSpec, RegistrationError, did_you_mean, listing
 
-__all__ = ["SpecFields", "spec_of"]
+__all__ = ["OtherFields", "SpecFields", "spec_of"]
 
 
-class SpecFields(TypedDict, total=False):
-    """The fields of an `EnvSpec` beside its id and entry point; None stands for the default."""
+class OtherFields(TypedDict, total=False):
+    """The fields of an `EnvSpec` beside what whoever registers a task says in words of its own."""
 
     reward_threshold: float | None
     nondeterministic: bool
-    max_episode_steps: int | None
     order_enforce: bool
     disable_env_checker: bool
     kwargs: Arguments | None
     additional_wrappers: Sequence[WrapperSpec]
     vector_entry_point: EntryPoint | None
     author: str
-    description: str
     tags: Sequence[str]
     family: str
     license: str
@@ -32,6 +30,13 @@ class SpecFields(TypedDict, total=False):
     aliases: Sequence[str]
     deprecated: str
     security: Security
+
+
+class SpecFields(OtherFields, total=False):
+    """The fields of an `EnvSpec` beside its id and entry point; None stands for the default."""
+
+    max_episode_steps: int | None
+    description: str
 
 
 KNOWN = [one.name for one in fields_of(EnvSpec) if one.name not in ("id", "entry_point", "isolation_record")]

@@ -79,9 +79,12 @@ def _header(width: int, height: int) -> bytes:
 
 def _image(frame: Frame, before: Frame | None, delay: int) -> bytes:
     """One image: the rectangle that changed, with what did not change inside it transparent."""
-    _require_pillow()
-    from PIL import GifImagePlugin, Image
-
+    try:
+        from PIL import GifImagePlugin, Image
+    except ImportError as error:
+        raise MissingExtra(
+            'video: expected Pillow to be installed, got no such package; pip install "ludus-rl[video]"'
+        ) from error
     changed = None if before is None else _changed(frame, before)
     top, left, bottom, right = _box(frame, changed)
     part = frame[top:bottom, left:right].copy()
@@ -116,12 +119,3 @@ def _box(frame: Frame, changed: Pixels | None) -> tuple[int, int, int, int]:
     if not len(rows):
         return 0, 0, 1, 1
     return int(rows[0]), int(columns[0]), int(rows[-1]) + 1, int(columns[-1]) + 1
-
-
-def _require_pillow() -> None:
-    try:
-        import PIL  # noqa: F401  # pyright: ignore[reportUnusedImport]
-    except ImportError as error:
-        raise MissingExtra(
-            'video: expected Pillow to be installed, got no such package; pip install "ludus-rl[video]"'
-        ) from error

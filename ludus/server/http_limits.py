@@ -7,7 +7,6 @@ All of that costs memory and descriptors before any right was checked.
 import asyncio
 from asyncio import TimerHandle
 from collections import Counter
-from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import uvicorn
@@ -91,10 +90,7 @@ class SeatedProtocol(Protocol):
 class Config(uvicorn.Config):
     """uvicorn's, with the connections of all of its protocols."""
 
-    @cached_property
-    def connections(self) -> Connections:
-        """Who is connected."""
-        return Connections()
+    connections: Connections
 
 
 class LimitedHttp(HttpToolsProtocol):

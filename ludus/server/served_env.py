@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, cast
 
 from ludus.core import EnvSpec, EpisodePlan
 from ludus.core.env import AnyEnv, Metadata
@@ -19,7 +19,7 @@ from ludus.tools import Tool, action_tools
 from ludus.tools.calls import Calls
 from ludus.wire import encode_value, write_space
 
-__all__ = ["Description", "ServedEnv", "describe"]
+__all__ = ["Description", "Limits", "ServedEnv", "describe"]
 
 RESET_DEADLINE_FACTOR = 5.0
 """How many times as long as a step a reset, or the making of an environment, may take."""
@@ -28,6 +28,13 @@ OF_ANY = (*LIMITS, "render_mode")
 """What any environment may be given."""
 BOUNDARIES = ("sandbox", "container")
 """Isolation in which files are not the server's."""
+
+
+class Limits(TypedDict, total=False):
+    """Those of a caller's arguments that are `make`'s own, which checks them."""
+
+    max_episode_steps: int | None
+    disable_env_checker: bool | None
 
 
 class Description(NamedTuple):
@@ -115,7 +122,7 @@ class ServedEnv:
         if not 0 <= lanes <= self.config.max_lanes:
             raise InvalidArgument(f"lanes: expected 0 to {self.config.max_lanes}, got {lanes}")
         given = {**self.arguments, **self._allowed(arguments or {})}
-        limits: dict[str, Any] = {name: given.pop(name) for name in self._limits(given)}
+        limits = cast("Limits", {name: given.pop(name) for name in self._limits(given)})
         if not self.isolated:  # what it gives is held to its spaces by the host, at every step
             limits.setdefault("disable_env_checker", True)
         if lanes:

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from ludus.errors import ServiceError
 from ludus.server.config import ServerConfig
-from ludus.server.http_limits import Config, LimitedHttp
+from ludus.server.http_limits import Config, Connections, LimitedHttp
 from ludus.server.listen_config import BACKLOG
 from ludus.server.quick_socket import QuickSocket
 
@@ -74,7 +74,7 @@ def uvicorn_config(
     forwarded_allow_ips: str | None = None,
 ) -> Config:
     """How uvicorn is set up: the quickest of its parts, our limits, nothing about itself in headers, no log of it."""
-    return Config(
+    found = Config(
         app,
         loop="uvloop",
         http=LimitedHttp,
@@ -97,3 +97,5 @@ def uvicorn_config(
         ssl_certfile=config.listen.tls_cert,
         ssl_keyfile=config.listen.tls_key,
     )
+    found.connections = Connections()
+    return found

@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TypeGuard, Unpack
 
 from ludus.core import EnvId, EnvSpec
 from ludus.errors import RegistrationError, shorten
 from ludus.registry import register
+from ludus.registry.registration import OtherFields
 from ludus.tasks.env import TaskEnv
 from ludus.tasks.folder import FILE, find_task
 from ludus.tasks.spec import TaskSpec
@@ -39,7 +40,7 @@ def register_task(
     max_steps: int | None = None,
     description: str = "",
     folder: str | Path | None = None,
-    **fields: Any,
+    **fields: Unpack[OtherFields],
 ) -> EnvSpec:
     """Give a task an id: `task/<id>-v0` where it says neither namespace nor version.
 
@@ -66,9 +67,13 @@ def register_task(
         fields = _about(spec) | fields
     if full is None:
         raise RegistrationError("register_task: expected an id, got none")
-    limit = {} if max_steps is None else {"max_episode_steps": max_steps}
+    fields["kwargs"] = kwargs
     return register(
-        _full_id(full), entry_point or ENTRY_POINT, kwargs=kwargs, description=description, **limit, **fields
+        _full_id(full),
+        entry_point or ENTRY_POINT,
+        max_episode_steps=max_steps,
+        description=description,
+        **fields,
     )
 
 
@@ -77,9 +82,15 @@ def register_tasks(folder: str | Path) -> list[EnvSpec]:
     return [register_task(folder=file.parent) for file in sorted(Path(folder).glob(f"*/{FILE}"))]
 
 
-def _about(spec: TaskSpec) -> dict[str, object]:
-    found = {"tags": list(spec.tags), "license": spec.license, "author": spec.author}
-    return {"nondeterministic": True, **{name: value for name, value in found.items() if value}}
+def _about(spec: TaskSpec) -> OtherFields:
+    found: OtherFields = {"nondeterministic": True}
+    if spec.tags:
+        found["tags"] = list(spec.tags)
+    if spec.license:
+        found["license"] = spec.license
+    if spec.author:
+        found["author"] = spec.author
+    return found
 
 
 def _full_id(id: str) -> str:

@@ -17,7 +17,7 @@ __all__ = ["Contract"]
 class Contract(Generic[SubjectT]):
     """What the published contracts share: tests made from rules, and `make`, which the user sets."""
 
-    make: ClassVar[object] = None
+    make: Any = None
     """What makes the thing under test: a class, a function, or the thing itself."""
 
     rules: ClassVar[tuple[Rule[Any], ...]] = ()

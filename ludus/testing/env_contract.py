@@ -10,9 +10,9 @@ from ludus.testing.env_rules import (
     leaks,
     outcomes,
     ownership,
-    rendering,
+    pictures,
     rewards,
-    seeding,
+    seeds,
     serialisation,
     snapshots,
     spaces,
@@ -24,8 +24,8 @@ from ludus.testing.subject import Subject, Target
 __all__ = ["ENV_RULES", "EnvContract", "check_env"]
 
 RUNS = (api.episodes_run,)
-REPEATS = (seeding.same_seed_same_history,)
-FRESH = (seeding.fresh_instance_same_history,)
+REPEATS = (seeds.same_seed_same_history,)
+FRESH = (seeds.fresh_instance_same_history,)
 
 ENV_RULES: tuple[Rule[Subject], ...] = (
     Rule(api.makes_an_env),
@@ -48,15 +48,15 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
     Rule(outcomes.outcomes_come_last, needs=RUNS),
     Rule(outcomes.reward_components_add_up, needs=(rewards.rewards_are_numbers,)),
     Rule(outcomes.trivial_agents_do_not_succeed, needs=(outcomes.outcomes_come_last,)),
-    Rule(seeding.reset_seeds_np_random, needs=(api.reset_returns_a_pair,)),
-    Rule(seeding.global_random_untouched, needs=RUNS),
-    Rule(seeding.same_seed_same_history, needs=(seeding.reset_seeds_np_random, seeding.global_random_untouched)),
-    Rule(seeding.fresh_instance_same_history, needs=REPEATS),
-    Rule(seeding.another_seed_another_history, needs=REPEATS),
-    Rule(seeding.reset_continues_the_stream, needs=REPEATS),
-    Rule(seeding.numpy_seeds_are_accepted, needs=REPEATS),
-    Rule(seeding.action_space_untouched, needs=RUNS),
-    Rule(seeding.instances_are_independent, needs=FRESH),
+    Rule(seeds.reset_seeds_np_random, needs=(api.reset_returns_a_pair,)),
+    Rule(seeds.global_random_untouched, needs=RUNS),
+    Rule(seeds.same_seed_same_history, needs=(seeds.reset_seeds_np_random, seeds.global_random_untouched)),
+    Rule(seeds.fresh_instance_same_history, needs=REPEATS),
+    Rule(seeds.another_seed_another_history, needs=REPEATS),
+    Rule(seeds.reset_continues_the_stream, needs=REPEATS),
+    Rule(seeds.numpy_seeds_are_accepted, needs=REPEATS),
+    Rule(seeds.action_space_untouched, needs=RUNS),
+    Rule(seeds.instances_are_independent, needs=FRESH),
     Rule(leaks.episodes_see_nothing_of_others, needs=REPEATS),
     Rule(leaks.episodes_leave_nothing_behind, needs=RUNS),
     Rule(ownership.observations_are_the_callers, needs=RUNS),
@@ -66,9 +66,9 @@ ENV_RULES: tuple[Rule[Subject], ...] = (
     Rule(snapshots.snapshot_can_be_pickled, needs=(snapshots.snapshot_can_be_taken,)),
     Rule(snapshots.snapshot_is_exact, needs=(*REPEATS, snapshots.snapshot_can_be_taken)),
     Rule(snapshots.snapshot_fits_a_fresh_instance, needs=(*FRESH, snapshots.snapshot_is_exact)),
-    Rule(rendering.render_mode_is_an_argument, needs=(api.metadata_lists_render_modes,)),
-    Rule(rendering.render_gives_what_its_mode_says, needs=(rendering.render_mode_is_an_argument, api.episodes_run)),
-    Rule(rendering.rendering_changes_nothing, needs=(rendering.render_gives_what_its_mode_says, *REPEATS)),
+    Rule(pictures.render_mode_is_an_argument, needs=(api.metadata_lists_render_modes,)),
+    Rule(pictures.render_gives_what_its_mode_says, needs=(pictures.render_mode_is_an_argument, api.episodes_run)),
+    Rule(pictures.rendering_changes_nothing, needs=(pictures.render_gives_what_its_mode_says, *REPEATS)),
     Rule(close.close_runs, needs=(api.makes_an_env,)),
     Rule(close.close_twice_is_harmless, needs=(close.close_runs, api.reset_returns_a_pair)),
     Rule(compiled.rules_can_be_compiled, needs=REPEATS),

@@ -53,7 +53,7 @@ def imported_header(
     *,
     full: bool,
     why: str,
-    metadata: Data,
+    metadata: Data | None = None,
     spec: Data | None = None,
 ) -> RunHeader:
     """The header of a run of one lane; `why` it names no environment, where `spec` is not given."""
@@ -65,7 +65,7 @@ def imported_header(
         unspecified="" if spec else why,
         observation_space=describe(observations),
         action_space=describe(actions),
-        metadata=metadata,
+        metadata=metadata or {},
     )
 
 

@@ -1,6 +1,6 @@
 """Descriptions of spaces from strangers: measured before a space is built, since a few bytes describe a vast one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from math import prod
 from typing import Any, NamedTuple
@@ -46,7 +46,7 @@ class Weight(NamedTuple):
         return Weight(self.kept + other.kept, max(self.passing, other.passing))
 
 
-def write_space(space: Space[object]) -> dict[str, Any]:
+def write_space(space: Space[object]) -> dict[str, object]:
     """A space as data that msgpack carries.
 
     >>> from ludus.spaces import Discrete
@@ -104,7 +104,7 @@ def _together(parts: Iterable[object], depth: int, known: set[str], name: str) -
     return reduce(Weight.beside, weights, Weight())
 
 
-def _check_type(kind: str, data: Any, depth: int, known: set[str], name: str) -> None:
+def _check_type(kind: str, data: Mapping[str, object], depth: int, known: set[str], name: str) -> None:
     if depth < 0:
         raise CodecError(f"{name}: expected at most {MAX_SPACE_DEPTH} spaces inside one another, got more")
     if kind.startswith("ludus.tools."):
@@ -122,7 +122,7 @@ def _check_type(kind: str, data: Any, depth: int, known: set[str], name: str) ->
         raise CodecError(f"{name}: expected at most {MAX_FIELDS} fields, got {len(fields)}")
 
 
-def _own(kind: str, data: dict[Any, object], name: str) -> Weight:
+def _own(kind: str, data: Mapping[str, object], name: str) -> Weight:
     """What one space asks for by itself: by a length alone, too. What is written out was paid for in bytes."""
     kept, passing = EACH.get(kind, MIN_VALUE_BYTES), 0
     if kind == "Box" and data.get("shape") is not None and all(map(_is_number, (data.get("low"), data.get("high")))):
@@ -143,7 +143,7 @@ def _is_number(bound: object) -> bool:
     return type(bound) in (int, float) or (is_dict(bound) and list(bound) == ["$float"])
 
 
-def _size(data: dict[Any, object]) -> int:
+def _size(data: Mapping[str, object]) -> int:
     """Bytes of a number, by the name of its type."""
     return SIZES.get(str(data.get("dtype")), MAX_ITEM_BYTES)
 
@@ -156,7 +156,8 @@ def _lengths(shape: object, name: str) -> list[int]:
     """The lengths in a shape: a list, one tagged as a tuple, or one number."""
     if is_dict(shape) and list(shape) == ["$tuple"]:
         shape = shape["$tuple"]
-    lengths: list[Any] = shape if is_list(shape) else [shape]
-    if not all(type(one) is int and one >= 0 for one in lengths):
+    given: list[object] = shape if is_list(shape) else [shape]
+    lengths = [one for one in given if type(one) is int and one >= 0]
+    if len(lengths) < len(given):
         raise CodecError(f"{name}: expected lengths of at least 0, got {shorten(shape)}")
     return lengths

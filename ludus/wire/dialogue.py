@@ -6,7 +6,6 @@ replies, so that a client that lost its connection sends again what was not answ
 
 from collections.abc import Container
 from enum import Enum
-from typing import Any
 
 from ludus.errors import ChannelError, CodecError
 from ludus.wire.frame import FrameLimits
@@ -86,7 +85,7 @@ class ServerDialogue:
             self._forget(number - WINDOW_REQUESTS)
 
     def accept(
-        self, data: bytes, limits: FrameLimits, kinds: Container[type[Any]], least_seconds: float
+        self, data: bytes, limits: FrameLimits, kinds: Container[type], least_seconds: float
     ) -> NumberedRequest | None:
         """The request in a message, which begins by this; None where nothing happened: that message is to be judged.
 

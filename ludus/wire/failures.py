@@ -4,7 +4,6 @@ One codec for every boundary: a sandboxed process, a server and its clients, the
 """
 
 import traceback
-from typing import Any
 
 from ludus import errors
 from ludus.errors import (
@@ -85,7 +84,7 @@ def read_failure(reply: FailedReply, what: str, where: str, *, sandboxed: bool =
     message, known = clean(reply.message, MAX_MESSAGE_CHARS), KNOWN.get(reply.kind)
     if sandboxed and known is not None and issubclass(known, SandboxError):
         known = None
-    error: Any
+    error: LudusError
     if known is ServerBusy:
         error = ServerBusy(message, retry_delay(reply.retry_after, 1.0))
     elif known is None:
@@ -94,7 +93,7 @@ def read_failure(reply: FailedReply, what: str, where: str, *, sandboxed: bool =
         error = known(message)
     if reply.trace:
         error.add_note(f"Raised {where}, in {what}:\n{clean(reply.trace[-MAX_TRACE_CHARS:], MAX_TRACE_CHARS)}")
-    lost: Any = isinstance(error, SessionLost)
+    lost = isinstance(error, SessionLost)
     setattr(error, "infrastructure", reply.infrastructure or lost)  # noqa: B010  (errors of any class carry it)
     return error
 
@@ -112,11 +111,12 @@ def _encodable(text: str) -> str:
     return text.encode("utf8", "replace").decode()
 
 
-def retry_delay(said: Any, otherwise: float) -> float:
+def retry_delay(said: object, otherwise: float) -> float:
     """The seconds that a server asks us to wait, within bounds; `otherwise` where it says nothing of use.
 
     >>> retry_delay(0.5, 1.0), retry_delay(float("nan"), 1.0), retry_delay("soon", 1.0), retry_delay(1e9, 1.0)
     (0.5, 1.0, 1.0, 60.0)
     """
-    number = isinstance(said, int | float) and not isinstance(said, bool)
-    return min(max(said, SHORTEST_WAIT_S), LONGEST_WAIT_S) if number and said == said else otherwise
+    if not isinstance(said, int | float) or isinstance(said, bool) or said != said:
+        return otherwise
+    return min(max(said, SHORTEST_WAIT_S), LONGEST_WAIT_S)

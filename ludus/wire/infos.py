@@ -3,12 +3,13 @@
 The columns of a batch are arrays of one entry for each lane; that is checked as they come in.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ludus.errors import CodecError, shorten
+from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_array, is_dict, is_list, is_list_or_tuple
 from ludus.spaces.plain import BINARY
 from ludus.wire.space_codec import SpaceCodec
@@ -20,7 +21,7 @@ COLUMNS = BINARY.admitting({}, {}, BINARY.expected, objects=True)
 """Columns of what is no number are arrays of objects."""
 
 
-def write_infos(infos: object, write_final: Callable[[Any], object]) -> dict[str, Any]:
+def write_infos(infos: object, write_final: Callable[[object], object]) -> dict[str, object]:
     """The infos of a batch as data; CodecError names what cannot travel.
 
     >>> from ludus.spaces import Discrete
@@ -38,14 +39,17 @@ def write_infos(infos: object, write_final: Callable[[Any], object]) -> dict[str
     return {key: _written(infos[key], write_final) if key == FINAL else rest[key] for key in infos}
 
 
-def read_infos(data: Any, finals: SpaceCodec, count: int) -> dict[str, Any]:
+def read_infos(data: object, finals: SpaceCodec, count: int) -> dict[str, Any]:
     """The infos of a batch of `count` lanes; CodecError or InvalidValue, and nothing else, on any data.
 
     >>> from ludus.spaces import Discrete
     >>> read_infos({"final_obs": [None, [3]]}, SpaceCodec(Discrete(5)), 2)
     {'final_obs': array([None, 3], dtype=object)}
     """
-    plain: Any = {key: value for key, value in data.items() if key != FINAL} if is_dict(data) else data
+    if not is_dict(data):
+        COLUMNS.read(data, "info")  # which may know more of what is wrong
+        raise CodecError(f"info: expected a dictionary, got {shorten(data)}")
+    plain = {key: value for key, value in data.items() if key != FINAL}
     rest = COLUMNS.read(plain, "info")
     if not is_dict(rest) or rest.keys() != plain.keys():
         raise CodecError(f"info: expected a dictionary, got {shorten(data)}")
@@ -53,13 +57,13 @@ def read_infos(data: Any, finals: SpaceCodec, count: int) -> dict[str, Any]:
     return {key: _finals(data[key], finals, count) if key == FINAL else rest[key] for key in data}
 
 
-def _written(column: object, write: Callable[[Any], object]) -> list[Any]:
+def _written(column: object, write: Callable[[object], object]) -> list[object]:
     if not is_array(column) and not is_list_or_tuple(column):
         raise CodecError(f"info[{FINAL!r}]: expected one observation for each lane, got {shorten(column)}")
     return [None if one is None else [write(one)] for one in column]
 
 
-def _finals(entries: object, finals: SpaceCodec, count: int) -> Any:
+def _finals(entries: object, finals: SpaceCodec, count: int) -> Array:
     """For each lane its last observation, or None: in data a list of one, since None may be written of a value."""
     if not is_list(entries) or len(entries) != count:
         raise CodecError(f"info[{FINAL!r}]: expected {count} entries, got {shorten(entries)}")
@@ -72,7 +76,7 @@ def _finals(entries: object, finals: SpaceCodec, count: int) -> Any:
     return column
 
 
-def _check_lanes(infos: dict[Any, object], count: int, path: str) -> None:
+def _check_lanes(infos: Mapping[str, object], count: int, path: str) -> None:
     for key, value in infos.items():
         if is_dict(value):
             _check_lanes(value, count, f"{path}[{shorten(key, 40)}]")

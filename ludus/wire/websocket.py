@@ -6,7 +6,6 @@ one kind that needs none of it. A splitter hands the library whole frames, or th
 
 from collections.abc import Callable
 from struct import Struct
-from typing import Any
 
 __all__ = ["BINARY", "MASKED", "SHORT", "Splitter", "binary_frame", "frame_head"]
 
@@ -16,7 +15,7 @@ MASKED, LENGTH = 0x80, 0x7F
 SHORT, MIDDLE = 126, 1 << 16
 _MIDDLE, _LONG = Struct(">BBH"), Struct(">BBQ")
 
-Mask = Callable[[Any, Any], bytes]
+Mask = Callable[[bytes, bytes], bytes]
 
 
 def binary_frame(data: bytes, key: bytes = b"", mask: Mask | None = None) -> bytes:

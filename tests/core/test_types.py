@@ -41,3 +41,5 @@ def test_the_typed_program_runs() -> None:
     assert typed_program.transformed() == 2.0 + 2.0
     assert typed_program.looked_at() == {"ndarray", "Question", "int"}
     assert typed_program.round_trip(typed_program.Countdown()) == "success"
+    assert typed_program.guessed() == 1.0
+    assert typed_program.pictures() == (2, 2, 3)

@@ -9,10 +9,12 @@ import numpy.typing as npt
 
 import ludus
 from ludus import ActionWrapper, AutoresetMode, Env, ObservationWrapper, RewardWrapper, Step, VectorEnv, Wrapper
+from ludus.client import EnvClient, StepResult
 from ludus.core.fork import Lanes
 from ludus.core.outcome import Outcome
 from ludus.core.step import Info
 from ludus.evaluate import Agent, evaluate
+from ludus.rendering import resize
 from ludus.seeding import Seed
 from ludus.spaces import (
     ArraySpace,
@@ -28,6 +30,7 @@ from ludus.spaces import (
     Text,
     Tuple,
 )
+from ludus.tools import Call, ToolEnv, ToolOutcome, tool
 from ludus.vector import SerialVectorEnv
 from ludus.wrappers import (
     ClipReward,
@@ -558,3 +561,59 @@ def round_trip(env: Env[int, int]) -> Outcome | None:
     again = env.step(1)
     same = first.observation == again.observation and float(first.reward) == float(again.reward)
     return Outcome.of(again.info.get("outcome", "success")) if same else None
+
+
+class Guess(ToolEnv):
+    """An environment of tools, whose author says what they give."""
+
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[ToolOutcome, Info]:
+        super().reset(seed=seed, options=options)
+        self._secret = int(self.np_random.integers(3))
+        return ToolOutcome(), {}
+
+    @tool
+    def guess(self, number: int) -> str:
+        """Say a number from 0 to 2."""
+        return "right" if number == self._secret else "wrong"
+
+    def judge(self, call: Call, result: str) -> tuple[float, bool | Outcome]:
+        won = result == "right" and call.arguments["number"] >= 0
+        return (1.0, Outcome.SUCCESS) if won else (0.0, False)
+
+
+def guessed() -> float:
+    """Tools keep their own types, and are called by name."""
+    env = Guess()
+    assert_type(env.reset(seed=0)[0], ToolOutcome)
+    assert_type(env.guess(1), str)
+    env.reset(seed=0)
+    return max(float(env.call("guess", number=number).reward) for number in range(3) if env.guess(number) == "right")
+
+
+class Client(EnvClient[Answer, Question, Info]):
+    """A client as OpenEnv's guide has it."""
+
+    def _step_payload(self, action: Answer) -> dict[str, int]:
+        return {"number": action.number}
+
+    def _parse_result(self, payload: dict[str, Any]) -> StepResult[Question]:
+        return StepResult(Question(payload["observation"]["text"]), payload["reward"])
+
+    def _parse_state(self, payload: dict[str, Any]) -> Info:
+        return payload
+
+
+def asked(client: Client, plain: EnvClient) -> str:
+    """A client without `await` knows what it gets; one that is nobody's subclass has attributes."""
+    with client.sync() as here:
+        assert_type(here.reset(seed=1), StepResult[Question])
+        assert_type(here.state(), Info)
+        seen = here.step(Answer(2)).observation.text
+    return seen + str(plain.sync().step({"number": 2}).observation.text)
+
+
+def pictures() -> tuple[int, ...]:
+    """A picture resized is of the same numbers."""
+    small = resize(np.zeros((4, 4, 3), np.uint8), (2, 2))
+    assert_type(small, npt.NDArray[np.uint8])
+    return small.shape

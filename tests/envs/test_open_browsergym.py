@@ -25,6 +25,7 @@ from ludus.envs.open.browsergym.devtools import DevTools, ProtocolError
 from ludus.envs.open.browsergym.miniwob import miniwob_tasks
 from ludus.envs.open.browsergym.patience import LOOKS, MAX_TIMES, Patience
 from ludus.envs.open.browsergym.policies import POLICIES
+from ludus.envs.open.browsergym.remote import remote_tree
 from ludus.envs.open.browsergym.sites import site_tasks
 from ludus.envs.open.browsergym.solutions import SOLUTIONS
 from ludus.envs.open.browsergym.tab import PageError, Response, TabSettings
@@ -911,3 +912,13 @@ def test_in_a_sandbox_with_room_for_a_browser_an_episode_is_what_it_is_outside()
         assert shown(inside.reset(seed=3)[0]) == shown(here.reset(seed=3)[0])
         action = BrowserGymAction("click('6')")
         assert shown(inside.step(action).observation) == shown(here.step(action).observation)
+
+
+def test_a_tree_of_a_remote_benchmark_is_lines_by_depth():
+    nodes = [
+        {"nodeId": "1", "role": {"value": "RootWebArea"}, "name": {"value": "Shop"}, "childIds": ["2", "9"]},
+        {"nodeId": "2", "role": {"value": "generic"}, "name": {"value": ""}, "childIds": ["3"]},
+        {"nodeId": "3", "role": {"value": "button"}, "name": {"value": "OK"}, "browsergym_id": "a7"},
+    ]
+    assert remote_tree({"nodes": nodes}) == "RootWebArea 'Shop'\n\t[a7] button 'OK'"
+    assert remote_tree(None) == remote_tree({}) == ""

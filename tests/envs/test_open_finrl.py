@@ -274,6 +274,10 @@ def test_the_variable_of_the_original_is_read(csv, tmp_path, monkeypatch):
         ({"slippage": 1.5}, "slippage: expected a part"),
         ({"indicators": ("boll",)}, "without data_path"),
         ({"data_path": "/nowhere.csv"}, "expected a CSV file"),
+        ({"data_path": 5}, "data_path: expected the path of a CSV file, got 5"),
+        ({"indicators": 5}, "indicators: expected a list of names, got 5"),
+        ({"hmax": "many"}, "hmax: expected a positive number, got 'many'"),
+        ({"slippage": "some"}, "slippage: expected a part from 0 to 1, got 'some'"),
     ],
 )
 def test_a_wrong_argument_is_told(arguments, match):

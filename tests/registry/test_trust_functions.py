@@ -125,14 +125,14 @@ NAMING = {
 """Parameters that name something: who has one is in a list above."""
 PLAIN = {
     *("a", "across", "action", "args", "arguments", "ask", "autoreset_mode", "b", "backend", "background", "calls"),
-    *("charset", "check_box_space_fn", "color", "columns", "command", "complete", "context", "ctx", "curves"),
+    *("charset", "check_box_space_fn", "color", "columns", "command", "complete", "context", "curves"),
     *("data_1", "data_2", "description", "device", "dtype", "each", "env_kwargs", "environment", "exclude_namespaces"),
     *("executor", "executors", "extras", "family", "fields", "fn", "frame", "function", "groups", "headers", "hide"),
     *("host", "hosts", "info", "info_comparison", "infos", "interpreters", "isolation", "items", "key", "kind"),
     *("kinds", "kwargs", "label", "lowest", "memory", "message", "metadata", "method_name", "mode", "models"),
     *("more", "msg", "name_prefix", "names", "namespace", "network", "new_max", "new_min", "noop", "ns", "obs"),
     *("observation_mode", "options", "other", "out", "outcome", "params", "parts", "pattern"),
-    *("print_registry", "prompt", "provider", "purpose", "python", "query", "ready", "record", "reference"),
+    *("print_registry", "prompt", "purpose", "python", "query", "ready", "record", "reference"),
     *("render_mode", "request", "sandbox", "save_logger", "say", "score", "scores", "session"),
     *("shared_memory", "shell", "shown", "signed_by", "space", "space_type", "store", "string", "tags", "title"),
     *("token", "tokens", "tools", "transform", "value", "vector_kwargs", "vectorization_mode", "version", "weights"),

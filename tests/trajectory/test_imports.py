@@ -154,7 +154,7 @@ def test_what_cannot_be_exported_is_refused_before_anything_is_written(path, tmp
 
 
 def test_episodes_with_seeds_are_resets_and_others_states_from_elsewhere(path):
-    header = imported_header(Box(0, 9, (), np.float32), Discrete(3), full=True, why="it is made up")
+    header = imported_header(Box(0, 9, (), np.float32), Discrete(3), full=True, why="it is made up", metadata={})
     episodes = [
         ImportedEpisode([1, 2], [0.5, 1.5], [0.0, 1.0, 2.0], True, False, Outcome.SUCCESS, 5, {"hard": (1, 2)}),
         ImportedEpisode([0], [-0.0], [3.0, 4.0], False, True, None),

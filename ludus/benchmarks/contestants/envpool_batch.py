@@ -26,7 +26,7 @@ class TimedBatch:
 
     def __init__(self, id: str, lanes: int, ring: int, threads: int | None = None) -> None:
         warnings.simplefilter("ignore")
-        envpool: Any = import_module("envpool")
+        envpool = import_module("envpool")
         name = NAMES.get(id, id)
         if name not in envpool.list_all_envs():
             raise LookupError(f"EnvPool has no environment {id}")

@@ -2,6 +2,7 @@
 
 import warnings
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ class TimedBatch:
 
     def __init__(self, id: str, lanes: int, ring: int, mode: str) -> None:
         warnings.simplefilter("ignore")
-        gymnasium: Any = import_module("gymnasium")
+        gymnasium = import_module("gymnasium")
         if id.startswith(WORKLOADS):
             vector, kind = gymnasium.vector, workload(gymnasium, id.removeprefix(WORKLOADS))
             kinds = {"sync": vector.SyncVectorEnv, "async": vector.AsyncVectorEnv}
@@ -41,7 +42,7 @@ class TimedBatch:
         self._envs.close()
 
 
-def workload(gymnasium: Any, name: str) -> Any:
+def workload(gymnasium: ModuleType, name: str) -> type:
     """Gymnasium's form of `ludus.benchmarks.workloads`. A class made in a function travels to workers by value."""
     box, discrete = gymnasium.spaces.Box, gymnasium.spaces.Discrete
 

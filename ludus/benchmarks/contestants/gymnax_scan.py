@@ -20,8 +20,8 @@ class TimedBatch:
     def __init__(self, id: str, lanes: int, ring: int) -> None:
         warnings.simplefilter("ignore")
         os.environ["JAX_PLATFORMS"] = "cpu"
-        jax: Any = import_module("jax")
-        gymnax: Any = import_module("gymnax")
+        jax = import_module("jax")
+        gymnax = import_module("gymnax")
         if id not in gymnax.registered_envs:
             raise LookupError(f"gymnax has no environment {id}")
         env, params = gymnax.make(id)

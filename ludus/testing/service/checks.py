@@ -9,7 +9,7 @@ from ludus.errors import EnvError, LudusError
 from ludus.registry import make
 from ludus.registry.resolution import resolve
 from ludus.testing.env_contract import ENV_RULES
-from ludus.testing.env_rules import seeding, snapshots
+from ludus.testing.env_rules import seeds, snapshots
 from ludus.testing.report import Finding, Report
 from ludus.testing.rule import Examination, Found, Rule, SubjectT, Unchecked
 from ludus.testing.service.checkup import Checkup
@@ -24,8 +24,8 @@ from ludus.testing.subject import Subject
 __all__ = ["check_folder", "check_url"]
 
 ELSEWHERE = (
-    seeding.another_seed_another_history,
-    seeding.reset_continues_the_stream,
+    seeds.another_seed_another_history,
+    seeds.reset_continues_the_stream,
     snapshots.snapshot_fits_a_fresh_instance,
 )
 MAX_REMOTE_STEPS = 25

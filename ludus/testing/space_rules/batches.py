@@ -1,7 +1,5 @@
 """Rules about forms: batches, flat rows and shared memory hold values without loss."""
 
-from typing import Any
-
 import numpy as np
 
 from ludus.errors import shorten
@@ -56,11 +54,9 @@ def flattening_gives_values_back(subject: SpaceSubject) -> Found:
     space = subject.fresh()
     flat_space = space.flat_space()
     for value in subject.samples:
-        flat: Any = space.flatten(value)
-        if space.is_np_flattenable and np.shape(flat) != (space.flatdim,):
-            message = (
-                f"flatten({shorten(value)}): expected a row of flatdim = {space.flatdim}, got shape {np.shape(flat)}"
-            )
+        flat = space.flatten(value)
+        if space.is_np_flattenable and (shape := np.asarray(flat).shape) != (space.flatdim,):
+            message = f"flatten({shorten(value)}): expected a row of flatdim = {space.flatdim}, got shape {shape}"
             yield error(message, "let flatten give one row, or is_np_flattenable be False")
             return
         if not flat_space.contains(flat):

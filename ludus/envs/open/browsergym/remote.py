@@ -2,11 +2,12 @@
 
 import os
 from importlib import import_module
-from typing import Any, Protocol, TypedDict
+from typing import Protocol, TypedDict
 
 from ludus.errors import InvalidArgument, MissingExtra
+from ludus.spaces.kinds import is_dict, is_list
 
-__all__ = ["REMOTE", "RemoteTask", "remote"]
+__all__ = ["REMOTE", "RemoteTask", "remote", "remote_tree"]
 
 SITES = ("SHOPPING", "SHOPPING_ADMIN", "REDDIT", "GITLAB", "WIKIPEDIA", "MAP", "HOMEPAGE")
 REMOTE: dict[str, tuple[str, ...]] = {
@@ -99,7 +100,7 @@ def _made(benchmark: str, task: str) -> GymnasiumTask:
 
 
 def _seen(observation: dict[str, object]) -> RemoteView:
-    error, tree = str(observation.get("last_action_error", "")), _tree(observation.get("axtree_object"))
+    error, tree = str(observation.get("last_action_error", "")), remote_tree(observation.get("axtree_object"))
     return {
         "text": tree,
         "axtree_txt": tree,
@@ -110,22 +111,31 @@ def _seen(observation: dict[str, object]) -> RemoteView:
     }
 
 
-def _tree(tree: Any) -> str:
+def remote_tree(tree: object) -> str:
     """Chromium's accessibility tree as lines."""
-    found: list[dict[str, Any]] = tree.get("nodes", []) if tree else []
-    nodes = {node["nodeId"]: node for node in found}
+    found: object = tree.get("nodes") if is_dict(tree) else None
+    nodes: dict[object, dict[str, object]] = {}
+    for one in found if is_list(found) else []:
+        if is_dict(one):
+            nodes[one["nodeId"]] = one
     lines: list[str] = []
 
-    def walk(node: dict[str, Any], depth: int) -> None:
-        role, name = node.get("role", {}).get("value", ""), node.get("name", {}).get("value", "")
+    def walk(node: dict[str, object], depth: int) -> None:
+        role, name = _value(node, "role"), _value(node, "name")
         shown = not node.get("ignored") and (name or role not in ("generic", "none", ""))
         if shown and len(lines) < MAX_LINES:
             bid = node.get("browsergym_id")
             lines.append(f"{chr(9) * depth}{f'[{bid}] ' if bid else ''}{role} {str(name)!r}")
-        for child in node.get("childIds", []):
+        children = node.get("childIds")
+        for child in children if is_list(children) else []:
             if child in nodes:
                 walk(nodes[child], depth + (1 if shown else 0))
 
     if nodes:
         walk(next(iter(nodes.values())), 0)
     return "\n".join(lines)
+
+
+def _value(node: dict[str, object], name: str) -> object:
+    part = node.get(name)
+    return part.get("value", "") if is_dict(part) else ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 import numpy as np
@@ -24,7 +24,7 @@ from ludus.kernels.state_arrays import own_copy
 from ludus.rendering import Canvas, Drawn
 from ludus.seeding import Seed
 from ludus.spaces import Box, Record
-from ludus.spaces.kinds import is_dict
+from ludus.spaces.kinds import is_dict, is_list_or_tuple
 
 __all__ = ["FinRL", "FinRLAction", "FinRLObservation", "FinRLState"]
 
@@ -108,12 +108,14 @@ class FinRL(Drawn, Env[FinRLObservation, FinRLAction]):
         indicators: tuple[str, ...] | None = None,
         *,
         render_mode: str | None = None,
-        **trading: Any,
+        **trading: object,
     ) -> None:
         settings = _configured() | trading
-        data_path = data_path or settings.pop("data_path", None)
-        names = tuple(indicators or settings.pop("tech_indicator_list", None) or INDICATORS)
-        table = None if data_path is None else read_prices(data_path, names)
+        path: object = data_path or settings.pop("data_path", None)
+        names = _names(indicators or settings.pop("tech_indicator_list", None) or INDICATORS)
+        if path is not None and not isinstance(path, str | Path):
+            raise InvalidArgument(f"FinRL data_path: expected the path of a CSV file, got {shorten(path)}")
+        table = None if path is None else read_prices(str(path), names)
         if table is None and names != INDICATORS:
             raise InvalidArgument(f"FinRL indicators: expected {list(INDICATORS)} without data_path, got {list(names)}")
         params = _params(settings, table, len(names))
@@ -208,7 +210,7 @@ class FinRL(Drawn, Env[FinRLObservation, FinRLAction]):
         )  # fmt: skip
 
 
-def _configured() -> dict[str, Any]:
+def _configured() -> dict[str, object]:
     """What the file of OpenEnv's variable says."""
     path = os.environ.get(VARIABLE)
     if not path:
@@ -222,14 +224,19 @@ def _configured() -> dict[str, Any]:
     return dict(found)
 
 
-def _params(settings: Mapping[str, object], table: PriceTable | None, kinds: int) -> dict[str, Any]:
+def _names(given: object) -> tuple[str, ...]:
+    if not is_list_or_tuple(given) or not all(isinstance(one, str) for one in given):
+        raise InvalidArgument(f"FinRL indicators: expected a list of names, got {shorten(given)}")
+    return tuple(given)
+
+
+def _params(settings: Mapping[str, object], table: PriceTable | None, kinds: int) -> dict[str, object]:
     known = [name for name in rules.Params._fields if name not in INNER]
     unknown = [name for name in settings if name not in (*known, *DERIVED)]
     if unknown:
         meant = did_you_mean(unknown[0], known)
         raise InvalidArgument(f"FinRL: expected parameters out of {known}, got {unknown[0]!r}{meant}")
-    found = checked_params("FinRL", table, {name: one for name, one in settings.items() if name in known})
-    stocks = found.get("stocks", rules.Params().stocks)
+    found, stocks = checked_params("FinRL", table, {name: one for name, one in settings.items() if name in known})
     follows = dict(zip(DERIVED, (stocks, 1 + (2 + kinds) * stocks, stocks), strict=True))
     for name, expected in follows.items():
         if settings.get(name, expected) != expected:

@@ -1,10 +1,9 @@
 """The market as arrays: what a batch compiles."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ludus.envs.open.finrl.data import PriceTable, read_prices
 from ludus.envs.open.finrl.picture import finrl_picture
@@ -23,7 +22,14 @@ PARTS = ("slippage", "buy_cost_pct", "sell_cost_pct")
 PER_STOCK = ("num_stock_shares", "buy_cost_pct", "sell_cost_pct")
 
 
-def checked_params(owner: str, table: PriceTable | None, given: Mapping[str, Any]) -> dict[str, Any]:
+class MarketParams(NamedTuple):
+    """Parameters that were given, checked, and the number of stocks."""
+
+    values: dict[str, object]
+    stocks: int
+
+
+def checked_params(owner: str, table: PriceTable | None, given: Mapping[str, object]) -> MarketParams:
     """Parameters as the rules take them: prices in, numbers for each stock as arrays, None as no limit."""
     found = dict(given)
     if table is not None:
@@ -41,15 +47,24 @@ def checked_params(owner: str, table: PriceTable | None, given: Mapping[str, Any
         if name in found:
             found[name] = _for_stocks(owner, name, found[name], stocks)
     for name in POSITIVE:
-        if not found.get(name, 1) > 0:
+        if not _is_positive(found.get(name, 1)):
             raise InvalidArgument(f"{owner} {name}: expected a positive number, got {shorten(found[name])}")
     for name in PARTS:
-        if not np.all((np.asarray(found.get(name, 0.0)) >= 0.0) & (np.asarray(found.get(name, 0.0)) < 1.0)):
+        if not _are_parts(found.get(name, 0.0)):
             raise InvalidArgument(f"{owner} {name}: expected a part from 0 to 1, got {shorten(found[name])}")
-    return found
+    return MarketParams(found, stocks)
 
 
-def _for_stocks(owner: str, name: str, given: npt.ArrayLike, stocks: int) -> Numbers:
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and bool(value > 0)
+
+
+def _are_parts(value: object) -> bool:
+    numbers = np.asarray(value)
+    return numbers.dtype.kind in "biuf" and bool(np.all((numbers >= 0.0) & (numbers < 1.0)))
+
+
+def _for_stocks(owner: str, name: str, given: object, stocks: int) -> Numbers:
     try:
         numbers = np.atleast_1d(np.asarray(given, np.float64))
     except (TypeError, ValueError):
@@ -83,11 +98,10 @@ class FinRLMarket(Drawn, RuleEnv):
         indicators: tuple[str, ...] = INDICATORS,
         *,
         render_mode: str | None = None,
-        **params: Any,
+        **params: object,
     ) -> None:
         self.table = None if data_path is None else read_prices(data_path, tuple(indicators))
-        checked = checked_params("FinRLMarket", self.table, params)
-        stocks = checked.get("stocks", Params().stocks)
+        checked, stocks = checked_params("FinRLMarket", self.table, params)
         kinds = len(indicators) if self.table is not None else len(INDICATORS)
         self.action_space = Box(-1.0, 1.0, (stocks,), np.float32)
         self.observation_space = Box(-np.inf, np.inf, (1 + (2 + kinds) * stocks,), np.float64)

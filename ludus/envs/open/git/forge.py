@@ -7,8 +7,7 @@ import re
 import urllib.error
 import urllib.request
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
 from ludus.envs.open.git.box import CONFIG, ForgeResponse, GitBox, GitRequest
@@ -105,7 +104,7 @@ class LocalForge(Forge):
         told = self._ready().call("look", name=f"{OWNER}/{name}.git")
         return seen(told["data"], told["sizes"], told["states"])
 
-    def imported(self, files: list[Any], data: bytes) -> Seen | None:
+    def imported(self, files: Sequence[tuple[str, int, int]], data: bytes) -> Seen | None:
         """A repository that came out of a workspace, looked at here, where nothing of its configuration is."""
         try:
             told = self._ready().call("import", data, files=files)

@@ -1,7 +1,7 @@
 """`Traffic`: lights that are asked for phases, what they see, and what that is worth, as sumo-rl has it."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import msgspec
 
@@ -57,10 +57,11 @@ class SumoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
                     f"SumoRL: expected settings out of {list(known)}, got {name!r}{did_you_mean(name, known)}"
                 )
         kinds = {one.name: one.type for one in msgspec.structs.fields(cls)}
-        return cls(**{name: _read(name, value, kinds[name]) for name, value in settings.items()})
+        read = {name: _read(name, value, kinds[name]) for name, value in settings.items()}
+        return msgspec.structs.replace(cls(), **read)
 
 
-def _read(name: str, value: object, kind: Any) -> Any:
+def _read(name: str, value: object, kind: object) -> object:
     """A setting, of text too, since that is what environment variables are."""
     try:
         return msgspec.convert(value, kind, strict=False)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator
 from enum import Enum
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -150,7 +151,7 @@ def _own_words() -> Generator[None]:
         nltk.download, nltk.pos_tag, corpus.words = before
 
 
-def package() -> Any:
+def package() -> ModuleType:
     """The package; raises MissingExtra, with the line to type, where it is not there."""
     with LOCK, _own_words():
         found = _module("textarena")
