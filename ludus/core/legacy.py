@@ -5,11 +5,11 @@ An old environment becomes an `Env` by `from_legacy`; an `Env` serves an old loo
 
 from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
-from ludus.core.env import AnyEnv, Env
+from ludus.core.env import AnyEnv, Env, Metadata
 from ludus.core.options import Options
 from ludus.core.step import Info, Step
 from ludus.errors import ContractViolation, InvalidArgument, InvalidSeed, InvalidType, shorten
@@ -95,21 +95,30 @@ def _space(name: str, given: object) -> Space[object]:
     return given
 
 
+class _OldEnv(Protocol):
+    """What an environment of the old API may have."""
+
+    reset: Callable[..., object]
+    step: Callable[[object], Sequence[object]]
+    render: Callable[..., object]
+    seed: Callable[[int], object]
+    close: Callable[[], object]
+
+
 class _FromLegacy(AnyEnv):
-    def __init__(self, env: Any, observation_space: object, action_space: object) -> None:
-        self.env = env
+    def __init__(self, env: object, observation_space: object, action_space: object) -> None:
+        self.env = cast(_OldEnv, env)
         self.observation_space = _space("observation_space", observation_space)
         self.action_space = _space("action_space", action_space)
-        modes: list[str] = (
-            env.metadata.get("render_modes", env.metadata.get("render.modes", [])) if hasattr(env, "metadata") else []
-        )
-        self.metadata = {**getattr(env, "metadata", {}), "render_modes": list(modes)}
+        metadata: Metadata = getattr(env, "metadata", {})
+        modes: list[str] = metadata.get("render_modes", metadata.get("render.modes", []))
+        self.metadata = {**metadata, "render_modes": list(modes)}
         self.render_mode = getattr(env, "render_mode", None)
 
-    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[Any, Info]:
+    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[object, Info]:
         super().reset(seed=seed)
         arguments = self._reset_arguments(seed, options)
-        result: object = self.env.reset(**arguments)
+        result = self.env.reset(**arguments)
         if is_tuple(result) and len(result) == 2 and is_dict(result[1]):
             return result[0], result[1]
         return result, {}
@@ -133,10 +142,10 @@ class _FromLegacy(AnyEnv):
                 raise InvalidSeed(f"seed: expected None, since {type(self.env).__name__} has no seed(), got {seed}")
         return arguments
 
-    def step(self, action: Any) -> Step[Any]:
+    def step(self, action: object) -> Step[object]:
         return from_done_step(self.env.step(action))
 
-    def render(self) -> Any:
+    def render(self) -> object:
         if accepts(self.env.render, "mode") and self.render_mode is not None:
             return self.env.render(mode=self.render_mode)
         return self.env.render()

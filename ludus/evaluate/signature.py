@@ -56,7 +56,7 @@ def check_signature(signature: object, digest: str) -> str:
     fields = ("algorithm", "public_key", "signature")
     if not is_dict(signature) or any(not isinstance(signature.get(one), str) for one in fields):
         return "expected algorithm, public_key and signature"
-    known: Signature = signature
+    known = {one: str(signature[one]) for one in fields}
     if known["algorithm"] != "ed25519":
         return f"expected ed25519, got {known['algorithm'][:40]!r}"
     library = _Library()

@@ -185,7 +185,8 @@ def _steps(value: object) -> bool:
 def _range(value: object) -> bool:
     if not is_list(value) or len(value) != 2 or any(isinstance(one, bool) for one in value):
         return False
-    return all(isinstance(one, int | float) and isfinite(one) for one in value) and value[0] <= value[1]
+    ends = [one for one in value if isinstance(one, int | float) and isfinite(one)]
+    return len(ends) == 2 and ends[0] <= ends[1]
 
 
 def _table(value: object) -> bool:
@@ -221,7 +222,7 @@ def _from_toml(folder: Path, data: Mapping[str, object]) -> Manifest:
     rest = {key: value for key, value in data.items() if key not in ("permissions", "resources")}
     span = data.get("reward_range")
     if is_list(span):
-        rest["reward_range"] = tuple(map(float, span))
+        rest["reward_range"] = tuple([float(one) for one in span if isinstance(one, int | float)])
     security = read_fields(Security, data.get("permissions", {}), "permissions")
     resources = read_fields(ServiceResources, data.get("resources", {}), "resources")
     return replace(Manifest(folder, ""), **rest, security=security, resources=resources)

@@ -54,9 +54,10 @@ def _of_project(folder: Path) -> list[str]:
         raise InvalidSpec(
             f"{path}: expected TOML with a [project] table, got {type(error).__name__}: {error}"
         ) from error
-    if not is_list(found) or not all(isinstance(one, str) for one in found):
+    texts = [one for one in found if isinstance(one, str)] if is_list(found) else []
+    if not is_list(found) or len(texts) < len(found):
         raise InvalidSpec(f"{path}: project.dependencies: expected a list of text, got {shorten(found)}")
-    return found
+    return texts
 
 
 def _of_openenv(manifest: Manifest) -> list[str]:

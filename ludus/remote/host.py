@@ -172,7 +172,7 @@ class EnvHost:
             )
         self.episode_id, self.step_count, self.done = name or str(uuid4()), 0, False
         self._interrupted = ""
-        outcome = HostStep(result[0], None, False, False, result[1])
+        outcome = HostStep(result[0], None, False, False, cast(Info, result[1]))
         if not self.batched:
             self.last = outcome
         return outcome

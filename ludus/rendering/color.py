@@ -1,9 +1,10 @@
 """Colours: four bytes (red, green, blue, alpha), written as a tuple, as `#rrggbb` or by name."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from operator import index
-from typing import NamedTuple
+from typing import NamedTuple, SupportsIndex, cast
 
 from ludus.errors import InvalidArgument, listing, shorten
 from ludus.spaces.kinds import is_iterable
@@ -64,7 +65,7 @@ def _from_channels(color: object) -> RGBA | None:
     if not is_iterable(color):
         return None
     try:
-        channels = [index(channel) for channel in color]
+        channels = [index(channel) for channel in cast(Iterable[SupportsIndex], color)]
     except TypeError:
         return None
     if len(channels) not in (3, 4) or not all(0 <= channel <= 255 for channel in channels):

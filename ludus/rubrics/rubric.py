@@ -5,7 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from math import isfinite
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, cast
 
 from ludus.core import Info, Step
 from ludus.core.env import ActT, ObsT
@@ -260,7 +260,7 @@ def rubric_of(given: RubricLike) -> Rubric:
 def named_parts(given: Mapping[str, Any] | Iterable[Any]) -> dict[str, Rubric]:
     """Parts by their names: those given, else their own, counted where two have the same."""
     if is_mapping(given):
-        return {name: rubric_of(one) for name, one in given.items()}
+        return {name: rubric_of(one) for name, one in cast(Mapping[str, RubricLike], given).items()}
     found: dict[str, Rubric] = {}
     for one in map(rubric_of, given):
         count, name = 1, one.name

@@ -56,5 +56,5 @@ def named_in_body(body: bytes) -> str:
         return ""
     params: object = data.get("params") if is_dict(data) else None
     places: list[object] = [data, params, params.get("arguments") if is_dict(params) else None]
-    found = [one["session_id"] for one in places if is_dict(one) and isinstance(one.get("session_id"), str)]
-    return found[0] if found else ""
+    told = (one.get("session_id") for one in places if is_dict(one))
+    return next((name for name in told if isinstance(name, str)), "")

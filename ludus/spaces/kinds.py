@@ -1,7 +1,8 @@
 """What a value that came from outside is, in a form that type checkers follow.
 
-`isinstance(value, dict)` leaves keys and values unknown to them; after `is_dict(value)` they may be anything. Each
-costs a call: where every step of an environment passes, `isinstance` and a typed name for the value are used instead.
+`isinstance(value, dict)` leaves keys and values unknown to them; after `is_dict(value)` its values are objects, to be
+looked at in turn, and its keys may be used as what they are. Each costs a call: where every step of an environment
+passes, `isinstance` and a typed name for the value are used instead.
 """
 
 from __future__ import annotations
@@ -38,32 +39,32 @@ def is_array(value: object) -> TypeGuard[Array]:
     return isinstance(value, np.ndarray)
 
 
-def is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
+def is_dict(value: object) -> TypeGuard[dict[Any, object]]:
     """Whether it is a dictionary."""
     return isinstance(value, dict)
 
 
-def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, object]]:
     """Whether it is a dictionary or anything that reads like one."""
     return isinstance(value, Mapping)
 
 
-def is_list(value: object) -> TypeGuard[list[Any]]:
+def is_list(value: object) -> TypeGuard[list[object]]:
     """Whether it is a list."""
     return isinstance(value, list)
 
 
-def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
+def is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
     """Whether it is a tuple, with names or without."""
     return isinstance(value, tuple)
 
 
-def is_list_or_tuple(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+def is_list_or_tuple(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
     """Whether it is a list or a tuple: what decoders of different formats make of a sequence."""
     return isinstance(value, list | tuple)
 
 
-def is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
+def is_iterable(value: object) -> TypeGuard[Iterable[object]]:
     """Whether `for` takes it."""
     return isinstance(value, Iterable)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,7 @@ def as_pair(result: object, label: str = "reset") -> tuple[object, Info]:
     """`reset`'s observation and info; raises ContractViolation for anything else."""
     if not is_tuple(result) or len(result) != 2 or not is_dict(result[1]):
         raise ContractViolation(f"{label}: expected a pair (observation, info dictionary), got {_layout(result)}")
-    return result
+    return result[0], result[1]
 
 
 def as_step(result: object, label: str = "step") -> tuple[object, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, Info]:
@@ -136,7 +136,9 @@ def as_step(result: object, label: str = "step") -> tuple[object, npt.ArrayLike,
         )
     if not is_dict(result[4]):
         raise ContractViolation(f"{label} info: expected a dictionary, got {shorten(result[4])}")
-    return result
+    observation, *told = result[:4]
+    reward, terminated, truncated = cast(list[npt.ArrayLike], told)
+    return observation, reward, terminated, truncated, result[4]
 
 
 def _layout(result: object) -> str:

@@ -121,7 +121,9 @@ def alternatives(schema: Mapping[str, object]) -> list[dict[str, object]]:
     [{'type': 'number'}]
     """
     several = schema["anyOf"]
-    return [one for one in several if one.get("enum") != list(NAMED_FLOATS)] if is_list_or_tuple(several) else []
+    if not is_list_or_tuple(several):
+        return []
+    return [one for one in several if is_dict(one) and one.get("enum") != list(NAMED_FLOATS)]
 
 
 def described(schema: Mapping[str, object]) -> str:

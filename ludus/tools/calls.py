@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,6 +34,10 @@ class Call:
 
     tool: str
     arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+Described = tuple[object, object, Iterable[tuple[str, object, object, object, str]], object]
+"""A tool as data: its name, what it does, what it takes and what it gives, as far as somebody wrote it so."""
 
 
 class Calls(Space[Call]):
@@ -70,7 +74,7 @@ class Calls(Space[Call]):
         tools = arguments["tools"]
         if not is_list_or_tuple(tools):
             raise CodecError(f"Calls: expected a list of tools, got {shorten(tools)}")
-        for name, description, parameters, returns in tools:
+        for name, description, parameters, returns in cast(Iterable[Described], tools):
             if not isinstance(name, str) or not isinstance(description, str):
                 raise CodecError(f"Calls: expected tools with a name and a description, got {shorten(arguments)}")
             one = Tool(name, _elsewhere)

@@ -9,6 +9,7 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
+from typing import cast
 
 import msgspec
 import zstandard
@@ -139,7 +140,7 @@ def _read(sample: Data, score: str | None) -> ImportedEpisode:
 
 def _message(message: Data, attachments: Data) -> Iterator[EventValue]:
     role, content = str(message.get("role")), message.get("content")
-    parts: list[Data] = content if is_list(content) else [{"type": "text", "text": content or ""}]
+    parts = cast(list[Data], content) if is_list(content) else [{"type": "text", "text": content or ""}]
     reasoning = [_text(one.get("reasoning"), attachments) for one in parts if one.get("type") == "reasoning"]
     text = "".join(_text(one.get("text"), attachments) for one in parts if one.get("type") == "text")
     yield from (Reasoning(one) for one in reasoning)

@@ -1,10 +1,10 @@
 """`Recorder`: a wrapper that writes down what happens, for one environment or for a batch."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar, NoReturn, SupportsInt
+from typing import TYPE_CHECKING, ClassVar, NoReturn, SupportsInt, cast
 
 import numpy as np
 
@@ -293,7 +293,7 @@ def _flag(value: object) -> Array:
 def _plain_seed(seed: object) -> object:
     """The seed of a reset as plain data: a number, or one for each lane."""
     if is_array(seed) or (is_iterable(seed) and isinstance(seed, Sequence) and not isinstance(seed, str | bytes)):
-        return [None if one is None else encode_value(int(one)) for one in seed]
+        return [None if one is None else encode_value(int(one)) for one in cast(Iterable[int | None], seed)]
     return None if seed is None else encode_value(int(seed) if isinstance(seed, SupportsInt) else as_seed(seed))
 
 

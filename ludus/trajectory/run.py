@@ -2,7 +2,7 @@
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -37,6 +37,10 @@ HEADER_BYTES = 1 << 24
 
 Begun = tuple[int | list[int | None] | None, Options | None]
 """The seed of a reset, one for each lane or one for all, and its options."""
+
+
+def _seeds_of(seeds: object, *, several: bool) -> Iterable[object]:
+    return seeds if several and is_list(seeds) else (seeds,)
 
 
 class Run:
@@ -173,7 +177,7 @@ class Run:
             options = decode_value(one.options, "options")
         except LudusError as error:
             raise TrajectoryError(f"reset in row {one.row}: {error}") from error
-        for seed in seeds if is_list(seeds) and one.lane < 0 else (seeds,):
+        for seed in _seeds_of(seeds, several=one.lane < 0):
             if seed is not None and (not isinstance(seed, int) or seed < 0):
                 raise TrajectoryError(f"reset in row {one.row}: expected a seed, got {shorten(seed)}")
         if options is not None and not is_dict(options):

@@ -90,9 +90,9 @@ def _weight(data: object, depth: int, known: set[str], name: str) -> Weight:
 
 def _space_weight(data: object, depth: int, known: set[str], name: str) -> Weight:
     """What the space in `data` asks for, and all inside it."""
-    if not is_dict(data) or not isinstance(data.get("type"), str):
+    kind = data.get("type") if is_dict(data) else None
+    if not is_dict(data) or not isinstance(kind, str):
         raise CodecError(f"{name}: expected the description of a space, got {shorten(data)}")
-    kind = data["type"]
     _check_type(kind, data, depth - 1, known, name)
     inner = _together(data.values(), depth - 1, known, name)
     copied = Weight(inner.kept * 2, inner.passing) if kind in COPYING else inner

@@ -170,8 +170,10 @@ class OpenEnvCodec(EnvCodec[object, object]):
         here = data.keys() & space.fields
         wrong = {name: found for name in sorted(here) if (found := _problems(space, name, data[name]))}
         absent = [name for name in space.fields if name not in data and not space.defaults.get(name)]
-        observed: dict[str, dict[str, object]] = self._observed if is_dict(self._observed) else {}
-        fields: dict[str, object] = {name: {} if name in wrong else one for name, one in observed["properties"].items()}
+        observed: dict[str, object] = self._observed if is_dict(self._observed) else {}
+        properties = observed["properties"]
+        known: dict[str, object] = properties if is_dict(properties) else {}
+        fields: dict[str, object] = {name: {} if name in wrong else one for name, one in known.items()}
         schema = {**observed, "properties": {name: one for name, one in fields.items() if name not in absent}}
         opened = space_of(schema, without=APART)
         if not (wrong or absent) or not isinstance(opened, Record):

@@ -280,8 +280,9 @@ class _Reader:
         for _ in range(MAX_DEPTH):
             if not is_dict(schema):
                 return None
-            if is_list(schema.get("allOf")) and len(schema["allOf"]) == 1:
-                schema = schema["allOf"][0]
+            every = schema.get("allOf")
+            if is_list(every) and len(every) == 1:
+                schema = every[0]
                 continue
             reference = schema.get("$ref")
             if reference is None:

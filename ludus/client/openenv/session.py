@@ -108,8 +108,9 @@ class OpenEnvSession:
         if status != 200 or not is_dict(reply):
             return
         result, error = reply.get("result"), reply.get("error")
-        if is_dict(result) and isinstance(result.get("session_id"), str):
-            self.id = result["session_id"]
+        told = result.get("session_id") if is_dict(result) else None
+        if isinstance(told, str):
+            self.id = told
         elif is_dict(error) and error.get("code") == -32000:
             raise ServerBusy(f"{self.terms.where}: {clean(str(error.get('message')), 300)}", BUSY_RETRY_S)
 

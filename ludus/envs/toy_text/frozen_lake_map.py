@@ -1,5 +1,8 @@
 """Maps of frozen lakes: the two known ones, random ones, and the check of any other."""
 
+from collections.abc import Iterable
+from typing import cast
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -99,7 +102,7 @@ def _rows(desc: object) -> list[str]:
     try:
         if isinstance(given, str) or not is_iterable(given):
             raise TypeError
-        return [row if isinstance(row, str) else "".join(_letter(one) for one in row) for row in given]
+        return [row if isinstance(row, str) else "".join(map(_letter, cast(Iterable[object], row))) for row in given]
     except TypeError as error:
         raise InvalidType(
             f'FrozenLake desc: expected a list of rows like ["SFFF", "FHFH", "FFFH", "HFFG"], got {shorten(desc)}'

@@ -181,7 +181,8 @@ def tool_of(listed: Any) -> Tool:
     parameters: dict[str, Parameter] = {}
     for name, one in properties.items():
         kind = field_type(annotation_of(one, schema), (), f"{listed.name}.{name}")
-        text = one.get("description", "") if is_dict(one) else ""
+        told = one.get("description") if is_dict(one) else None
+        text = told if isinstance(told, str) else ""
         default = None if name in required else one.get("default")
         if name not in required and default is None:
             kind = field_type(annotation_of({"anyOf": [one, {"type": "null"}]}, schema), (), f"{listed.name}.{name}")

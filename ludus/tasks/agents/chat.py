@@ -205,7 +205,8 @@ def _text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts: list[object] = content if is_list(content) else []
-    return "".join(one["text"] for one in parts if is_dict(one) and isinstance(one.get("text"), str))
+    texts = (one.get("text") for one in parts if is_dict(one))
+    return "".join(one for one in texts if isinstance(one, str))
 
 
 def _count(value: object) -> int:

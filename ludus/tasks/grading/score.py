@@ -1,6 +1,7 @@
 """`TaskScore`: what a grading found, and whether what a grader said can be one."""
 
 import math
+from typing import SupportsFloat, SupportsIndex
 
 import msgspec
 
@@ -66,7 +67,7 @@ def scored(evaluation: EvaluationSpec, split: str, given: object, seconds: float
         return _fault(split, f"expected metrics by name, got {shorten(given)}", seconds)
     for name, text in given.items():
         try:
-            value = float(text)
+            value = float(text) if isinstance(text, str | bytes | SupportsFloat | SupportsIndex) else math.nan
         except (TypeError, ValueError):
             value = math.nan
         if not math.isfinite(value) or abs(value) > MAX_METRIC:

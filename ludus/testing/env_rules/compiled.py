@@ -211,7 +211,8 @@ class _Actions:
     def _put(self, action: object, lane: int, one: object) -> None:
         if is_tuple(action) and is_tuple(one):
             for column, part in zip(action, one, strict=True):
-                column[lane] = part
+                if is_array(column):
+                    column[lane] = part
         elif is_array(action):
             action[lane] = one
 

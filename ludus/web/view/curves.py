@@ -115,7 +115,7 @@ def _marked(found: list[dict[str, object]], metadata: object) -> list[dict[str, 
     return found
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
 
 

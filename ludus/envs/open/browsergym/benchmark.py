@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 from ludus.envs.open.browsergym.commands import Commands
 from ludus.envs.open.browsergym.context import BLANK_PATH, Ahead, Context, Start
@@ -71,7 +71,7 @@ class MiniwobEpisode(PageEpisode):
     def judge(self, commands: Commands, probed: object) -> Verdict:
         if not is_list(probed) or not probed or not probed[0]:
             return Verdict(facts={"raw_reward": 0.0, "discounted_reward": 0.0})
-        raw, discounted = float(probed[1]), float(probed[2])
+        raw, discounted = map(float, cast(list[float], probed[1:3]))
         reward = max(0.0, raw if self.time_limit is None else discounted)
         facts = {"raw_reward": raw, "discounted_reward": discounted, "reason": str(probed[3] or "")}
         return Verdict(reward, True, raw > 0.99, facts)

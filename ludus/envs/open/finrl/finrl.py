@@ -225,9 +225,10 @@ def _configured() -> dict[str, object]:
 
 
 def _names(given: object) -> tuple[str, ...]:
-    if not is_list_or_tuple(given) or not all(isinstance(one, str) for one in given):
+    names = tuple([one for one in given if isinstance(one, str)]) if is_list_or_tuple(given) else ()
+    if not is_list_or_tuple(given) or len(names) < len(given):
         raise InvalidArgument(f"FinRL indicators: expected a list of names, got {shorten(given)}")
-    return tuple(given)
+    return names
 
 
 def _params(settings: Mapping[str, object], table: PriceTable | None, kinds: int) -> dict[str, object]:

@@ -64,9 +64,9 @@ def _called(hosted: EnvHost, method: str, *arguments: object) -> object:
 def _entries(hosted: EnvHost, kind: str) -> list[dict[str, object]]:
     key, known = ("uri", OF_RESOURCES) if kind == "resources" else ("name", OF_PROMPTS)
     found: object = shown(_called(hosted, KINDS[kind]), kind)
-    if not is_list(found) or not all(is_dict(one) and isinstance(one.get(key), str) for one in found):
+    entries = [one for one in found if is_dict(one) and isinstance(one.get(key), str)] if is_list(found) else []
+    if not is_list(found) or len(entries) < len(found):
         raise ContractViolation(f"{KINDS[kind]}: expected a list of objects with {key!r}, got {shorten(found)}")
-    entries: list[dict[str, object]] = found
     return [{"name": one[key], **{name: one[name] for name in known if name in one}} for one in entries]
 
 
@@ -98,7 +98,7 @@ def _prompt(hosted: EnvHost, entries: list[dict[str, object]], params: Mapping[s
     if not is_dict(given):
         raise RpcError(INVALID_PARAMS, f"arguments: expected an object, got {shorten(given)}")
     known: object = entry.get("arguments") or ()
-    _check_arguments(list(known) if is_iterable(known) else [], given)
+    _check_arguments([one for one in known if is_dict(one)] if is_iterable(known) else [], given)
     found = _called(hosted, "get_prompt", name, given)
     messages = [_message("user", found)] if isinstance(found, str) else [_message_of(one) for one in _listed(found)]
     return {"messages": messages} | ({"description": entry["description"]} if "description" in entry else {})

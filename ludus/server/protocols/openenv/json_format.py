@@ -242,7 +242,7 @@ def _is_bytes(schema: object) -> bool:
         return False
     several = schema.get("anyOf")
     options = several if is_list(several) else [schema]
-    return any(one.get("contentEncoding") == "base64" for one in options)
+    return any(is_dict(one) and one.get("contentEncoding") == "base64" for one in options)
 
 
 def _is_object(schema: Mapping[str, object]) -> bool:
