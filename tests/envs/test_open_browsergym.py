@@ -8,14 +8,17 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ludus
 from ludus.core import Outcome
-from ludus.envs.open.browsergym import BrowserAction, BrowserGym, BrowserGymAction, tab
+from ludus.envs.open.browsergym import BrowserAction, BrowserGym, BrowserGymAction, miniwob, tab
 from ludus.envs.open.browsergym.actions import parse
 from ludus.envs.open.browsergym.benchmark import MiniwobEpisode
 from ludus.envs.open.browsergym.chromium import DEBIAN, acquire, program, release, shut_down
@@ -28,7 +31,7 @@ from ludus.envs.open.browsergym.policies import POLICIES
 from ludus.envs.open.browsergym.remote import remote_tree
 from ludus.envs.open.browsergym.sites import site_tasks
 from ludus.envs.open.browsergym.solutions import SOLUTIONS
-from ludus.envs.open.browsergym.tab import PageError, PageResponse, TabSettings
+from ludus.envs.open.browsergym.tab import PageError, PageRequest, PageResponse, TabSettings
 from ludus.errors import ChannelError, EnvError, InvalidAction, InvalidArgument, MissingExtra, ResetNeeded
 from ludus.sandbox import Limits, Sandbox
 from ludus.sandbox.deadlines import Deadlines
@@ -457,6 +460,23 @@ def test_every_task_begins_and_takes_a_step_alike_twice(env, task):
 
 
 EACH_TIME = ("click-dialog-2", "click-checkboxes", "choose-list", "enter-date", "copy-paste", "button-delay")
+
+
+def test_pages_are_found_where_the_package_is_reached_by_a_link(tmp_path, monkeypatch):
+    """As in a virtual environment behind one: a page without its libraries has nothing that begins its task."""
+    spec = find_spec("miniwob")
+    (tmp_path / "linked").symlink_to(Path(spec.origin).parent)
+    linked = ModuleSpec("miniwob", None, origin=str(tmp_path / "linked" / "__init__.py"))
+    monkeypatch.setattr(miniwob, "find_spec", {"miniwob": linked}.get)
+    for cached in (miniwob._folder, miniwob._served, miniwob.miniwob_page):
+        cached.cache_clear()
+    try:
+        page = miniwob.serve_miniwob(PageRequest("GET", f"http://{miniwob.HOST}/core/core.js", {}, b""))
+        assert page.status == 200
+        assert b"seedrandom" in page.body
+    finally:
+        for cached in (miniwob._folder, miniwob._served, miniwob.miniwob_page):
+            cached.cache_clear()
 
 
 @pytest.mark.parametrize(

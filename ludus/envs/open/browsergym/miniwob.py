@@ -51,7 +51,7 @@ def _folder() -> Path:
     found = find_spec("miniwob")
     if found is None or found.origin is None:
         raise MissingExtra('MiniWoB: expected the package miniwob, got none; pip install "ludus-rl[browser]"')
-    return Path(found.origin).parent / "html"
+    return (Path(found.origin).parent / "html").resolve()  # by way of a link no file would be in it
 
 
 @cache
