@@ -8,12 +8,12 @@ flow is both.
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-__all__ = ["AsyncTransport", "Operation", "Transport", "Flow", "run_flow", "run_flow_async"]
+__all__ = ["AsyncTransport", "TransportCall", "Transport", "Flow", "run_flow", "run_flow_async"]
 
 T = TypeVar("T")
 
 
-class Operation(NamedTuple):
+class TransportCall(NamedTuple):
     """Something for a line to do."""
 
     do: str
@@ -21,7 +21,7 @@ class Operation(NamedTuple):
     arguments: tuple[object, ...] = ()
 
 
-Flow = Generator[Operation, Any, T]
+Flow = Generator[TransportCall, Any, T]
 
 
 class Transport(Protocol):
@@ -99,7 +99,7 @@ def run_flow(flow: Flow[T], line: object) -> T:
     """Carry out a flow over a line that blocks; what it returns.
 
     >>> def doubled(number):
-    ...     answer = yield Operation("double", (number,))
+    ...     answer = yield TransportCall("double", (number,))
     ...     return answer
     >>> class Doubler:
     ...     def double(self, number):
@@ -127,7 +127,7 @@ async def run_flow_async(flow: Flow[T], line: object) -> T:
 
     >>> import asyncio
     >>> def doubled(number):
-    ...     answer = yield Operation("double", (number,))
+    ...     answer = yield TransportCall("double", (number,))
     ...     return answer
     >>> class Doubler:
     ...     async def double(self, number):

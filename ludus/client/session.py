@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from ludus.client.flow import Flow, Operation
+from ludus.client.flow import Flow, TransportCall
 from ludus.errors import (
     ChannelError,
     ClosedEnvironment,
@@ -160,20 +160,20 @@ class WireSession:
             try:
                 welcome = yield from self._greet(self._hello, ends)
             except OSError as error:
-                yield Operation("close")
+                yield TransportCall("close")
                 tries += 1
                 if self._tries_again(error, tries, ends):
                     pause = HELLO_PAUSE_S if not self.lost else min(FIRST_PAUSE_S * 2**tries, LONGEST_PAUSE_S)
-                    yield Operation("pause", (pause,))
+                    yield TransportCall("pause", (pause,))
                     continue
                 raise lost(self.terms.where, error, "is it running? start one with `ludus serve ID`") from error
             except ServerBusy as busy:
-                yield Operation("close")
+                yield TransportCall("close")
                 if monotonic() + busy.retry_after >= ends:
                     raise
-                yield Operation("pause", (busy.retry_after,))
+                yield TransportCall("pause", (busy.retry_after,))
             except LudusError:
-                yield Operation("close")
+                yield TransportCall("close")
                 raise
             else:
                 return self._begin(welcome)
@@ -223,9 +223,9 @@ class WireSession:
 
     def _greet(self, hello: HelloRequest, ends: float) -> Flow[WelcomeReply]:
         """Connect, and say hello; neither that nor the answer is compressed."""
-        yield Operation("open", (PATH, False, _left(ends)))
+        yield TransportCall("open", (PATH, False, _left(ends)))
         hello.client = self._client
-        payload = yield Operation("exchange", (write_message(NumberedRequest(0, hello)), _left(ends)))
+        payload = yield TransportCall("exchange", (write_message(NumberedRequest(0, hello)), _left(ends)))
         try:
             reply = read_answered(payload, LIMITS).reply
         except CodecError as error:
@@ -247,7 +247,7 @@ class WireSession:
         number, data = self.number(request)
         ends = monotonic() + seconds
         try:
-            payload = yield Operation("exchange", (data, seconds))
+            payload = yield TransportCall("exchange", (data, seconds))
         except OSError as error:
             return (yield from self.wait(number, kind, ends, error))
         reply = self.reply(payload, number, kind)
@@ -260,7 +260,7 @@ class WireSession:
                 if error is not None:
                     payload = yield from self._again(error, ends)
                 else:
-                    payload = yield Operation("receive", (_left(ends),))
+                    payload = yield TransportCall("receive", (_left(ends),))
             except OSError as newer:
                 error = newer
                 continue
@@ -328,19 +328,19 @@ class WireSession:
         for attempt in count():
             if isinstance(error, TimeoutError):
                 yield from self._give_up(error)
-            yield Operation("close")
+            yield TransportCall("close")
             pause = min(FIRST_PAUSE_S * 2 ** (attempt - 1), LONGEST_PAUSE_S) if attempt else 0.0
             if monotonic() + pause >= ends:
                 break
             if pause:
-                yield Operation("pause", (pause,))
+                yield TransportCall("pause", (pause,))
             try:
                 yield from self._greet(self._hello_again(self.id), ends)
                 self.resumed += 1
                 for numbered in self._dialogue.unanswered:
                     data = write_message(numbered)
-                    yield Operation("send", (data if self._compression is None else self._compression.pack(data),))
-                return (yield Operation("receive", (_left(ends),)))
+                    yield TransportCall("send", (data if self._compression is None else self._compression.pack(data),))
+                return (yield TransportCall("receive", (_left(ends),)))
             except OSError as newer:
                 error = newer
         raise lost(self.terms.where, error, "the session is kept there for a while: try again") from error
@@ -353,7 +353,7 @@ class WireSession:
         """Too late: the server need not go on with it, and whatever it answers is not waited for."""
         number = self._dialogue.last
         with suppress(OSError):  # it hears of it by the end of the connection, then
-            yield Operation("send", (write_message(NumberedRequest(0, CancelRequest(number))),))
+            yield TransportCall("send", (write_message(NumberedRequest(0, CancelRequest(number))),))
         message = f"{self.name}: expected an answer within {self.terms.timeout:g} seconds, got none; it was cancelled"
         raise marked(ConnectionLost(message), True) from error
 
@@ -376,7 +376,7 @@ class WireSession:
                 pass  # it is gone, or not ours to close: then its server closes it when nobody uses it
             finally:
                 self.closed = True
-        yield Operation("close")
+        yield TransportCall("close")
 
 
 def lost(where: object, error: BaseException, todo: str = "") -> ConnectionLost:

@@ -16,8 +16,8 @@ from ludus.core.outcome import OUTCOME, code_column, read_outcome
 from ludus.errors import CodecError, ContractViolation, InvalidAction, InvalidArgument, InvalidValue, shorten
 from ludus.spaces import Box, MultiBinary, MultiDiscrete, Space, Tuple
 from ludus.spaces.array_space import Array
+from ludus.spaces.bound_models import bind_models, find_models
 from ludus.spaces.kinds import is_array, is_dict, is_list, is_list_or_tuple, is_scalar
-from ludus.spaces.model_binding import bind_models, find_models
 from ludus.wire import SpaceCodec, decode_value, encode_value, read_space
 from ludus.wire.failures import clean
 from ludus.wire.infos import read_infos

@@ -10,7 +10,7 @@ import httptools
 from ludus.errors import SessionLost
 from ludus.server.session_counts import SessionCounts
 
-__all__ = ["Head", "Peers", "worker_of"]
+__all__ = ["ResponseHead", "Peers", "worker_of"]
 
 IDLE_CONNECTION_S = 30.0
 """Seconds after which an idle connection is not used again; the other end closes it later than that."""
@@ -21,7 +21,7 @@ COUNTED = {"opened": 1, "closed": -1}
 Headers = Iterable[tuple[bytes, bytes]]
 
 
-class Head(NamedTuple):
+class ResponseHead(NamedTuple):
     """The first part of an answer; its body follows."""
 
     status: int
@@ -69,7 +69,7 @@ class Peers:
 
     async def ask(
         self, number: int, method: str, target: bytes, headers: Headers = (), body: bytes = b""
-    ) -> AsyncGenerator[Head | bytes]:
+    ) -> AsyncGenerator[ResponseHead | bytes]:
         """Send a request to a worker; its head comes first, then its body in parts.
 
         SessionLost where the worker ends meanwhile: what it held is gone. Nothing is ever sent twice.
@@ -92,7 +92,7 @@ class Peers:
         """GET from a worker: status and body."""
         status, body = 0, bytearray()
         async for part in self.ask(number, "GET", target, headers):
-            if isinstance(part, Head):
+            if isinstance(part, ResponseHead):
                 status = part.status
             else:
                 body += part
@@ -139,7 +139,9 @@ class PeerConnection:
         """Close it."""
         self._writer.close()
 
-    async def ask(self, method: str, target: bytes, headers: Headers, body: bytes) -> AsyncGenerator[Head | bytes]:
+    async def ask(
+        self, method: str, target: bytes, headers: Headers, body: bytes
+    ) -> AsyncGenerator[ResponseHead | bytes]:
         """One request, and the parts of its answer as they come."""
         lines = [b"%b %b HTTP/1.1" % (method.encode(), target), *(b"%b: %b" % one for one in headers)]
         lines.append(b"content-length: %d" % len(body))
@@ -167,9 +169,9 @@ class PeerAnswer:
         self.parser: httptools.HttpResponseParser | None = None
         self.complete, self.kept = False, False
         self._headers: list[tuple[bytes, bytes]] = []
-        self._parts: list[Head | bytes] = []
+        self._parts: list[ResponseHead | bytes] = []
 
-    def taken(self) -> list[Head | bytes]:
+    def taken(self) -> list[ResponseHead | bytes]:
         """What came since the last time."""
         parts, self._parts = self._parts, []
         return parts
@@ -181,7 +183,7 @@ class PeerAnswer:
     def on_headers_complete(self) -> None:
         """The head."""
         status = 0 if self.parser is None else self.parser.get_status_code()
-        self._parts.append(Head(status, self._headers))
+        self._parts.append(ResponseHead(status, self._headers))
         self.complete = self.headless
 
     def on_body(self, body: bytes) -> None:

@@ -16,7 +16,7 @@ from ludus.registry.resolution import Target
 from ludus.sandbox import Sandbox
 from ludus.sandbox.environment import ForkServer
 from ludus.server.config import ServerConfig
-from ludus.server.served_env import Limits, ServedEnv
+from ludus.server.served_env import MakeOptions, ServedEnv
 
 __all__ = ["FixedEnv", "PreparedEnv"]
 
@@ -78,7 +78,7 @@ class PreparedEnv(FixedEnv):
         episodes: EpisodePlan | None = None,
     ) -> AnyEnv:
         """An instance in a fork, or a batch in a process; blocks while it is made."""
-        limits = cast("Limits", dict(arguments or {}))
+        limits = cast("MakeOptions", dict(arguments or {}))
         if lanes or any(name not in LIMITS for name in limits):
             return super().make(lanes=lanes, autoreset_mode=autoreset_mode, arguments=arguments, episodes=episodes)
         spec = limited(self.spec, limits.get("max_episode_steps"), limits.get("disable_env_checker"))

@@ -19,7 +19,7 @@ from ludus.tools import Tool, action_tools
 from ludus.tools.calls import Calls
 from ludus.wire import encode_value, write_space
 
-__all__ = ["Description", "Limits", "ServedEnv", "describe"]
+__all__ = ["Description", "MakeOptions", "ServedEnv", "describe"]
 
 RESET_DEADLINE_FACTOR = 5.0
 """How many times as long as a step a reset, or the making of an environment, may take."""
@@ -30,7 +30,7 @@ BOUNDARIES = ("sandbox", "container")
 """Isolation in which files are not the server's."""
 
 
-class Limits(TypedDict, total=False):
+class MakeOptions(TypedDict, total=False):
     """Those of a caller's arguments that are `make`'s own, which checks them."""
 
     max_episode_steps: int | None
@@ -122,7 +122,7 @@ class ServedEnv:
         if not 0 <= lanes <= self.config.max_lanes:
             raise InvalidArgument(f"lanes: expected 0 to {self.config.max_lanes}, got {lanes}")
         given = {**self.arguments, **self._allowed(arguments or {})}
-        limits = cast("Limits", {name: given.pop(name) for name in self._limits(given)})
+        limits = cast("MakeOptions", {name: given.pop(name) for name in self._limits(given)})
         if not self.isolated:  # what it gives is held to its spaces by the host, at every step
             limits.setdefault("disable_env_checker", True)
         if lanes:

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ludus.errors import CodecError, SessionLost
 from ludus.server.config import ServerConfig
 from ludus.server.failures import status_of
-from ludus.server.peers import Head, Peers
+from ludus.server.peers import Peers, ResponseHead
 from ludus.server.session_names import named_by_cookies, named_in_body, named_outright
 from ludus.server.sockets import passed_headers, relay_socket, target
 from ludus.wire.messages import HelloRequest, read_asked
@@ -85,7 +85,7 @@ class WorkerProxy:
         begun = False
         try:
             async for part in self.peers.ask(number, scope["method"], target(scope), passed_headers(scope), body):
-                if isinstance(part, Head):
+                if isinstance(part, ResponseHead):
                     headers = [one for one in part.headers if one[0] not in OWN]
                     await send({"type": "http.response.start", "status": part.status, "headers": headers})
                     begun = True

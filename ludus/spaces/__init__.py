@@ -38,11 +38,11 @@ from ludus.spaces.text import Text
 from ludus.spaces.tuple import Tuple
 
 if TYPE_CHECKING:
-    from ludus.spaces.model_binding import bind_models, find_models
+    from ludus.spaces.bound_models import bind_models, find_models
     from ludus.spaces.record import Record
     from ludus.spaces.scalar import Scalar
 
-_HOME = {"Record": "record", "Scalar": "scalar", "bind_models": "model_binding", "find_models": "model_binding"}
+_HOME = {"Record": "record", "Scalar": "scalar", "bind_models": "bound_models", "find_models": "bound_models"}
 """What is loaded when it is used: an environment of arrays never needs the types of fields."""
 
 __all__ = [

@@ -22,7 +22,7 @@ from ludus.client import AsyncRemoteEnv, aconnect, connect, keepalive
 from ludus.client.access import ServerAccess
 from ludus.client.address import read_address
 from ludus.client.async_transport import AsyncSocketTransport
-from ludus.client.flow import Operation, run_flow, run_flow_async
+from ludus.client.flow import TransportCall, run_flow, run_flow_async
 from ludus.client.framing import Lengths
 from ludus.client.transport import SocketTransport
 from ludus.client.websocket import WebSocket
@@ -139,7 +139,7 @@ def test_web_sockets_join_fragments_and_answer_pings():
 def test_drivers_raise_in_the_talk_what_a_line_raised():
     def talk():
         try:
-            yield Operation("fail")
+            yield TransportCall("fail")
         except OSError as error:
             return str(error)
 

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import TypeVar
 
 from ludus.client.connection_config import ConnectionConfig
-from ludus.client.flow import Flow, Operation
+from ludus.client.flow import Flow, TransportCall
 from ludus.client.openenv.decoder import Decoded, ReplyDecoder
 from ludus.client.openenv.schema import announced, space_of, undecided, with_nan, without_nulls, without_undecided
 from ludus.client.openenv.session import OpenEnvSession, denied
@@ -35,8 +35,8 @@ from ludus.errors import (
 )
 from ludus.remote.codec import EnvCodec
 from ludus.spaces import Record, Space
+from ludus.spaces.bound_models import bind_models
 from ludus.spaces.kinds import is_dict
-from ludus.spaces.model_binding import bind_models
 from ludus.spaces.space import Violation
 from ludus.wire import decode_value
 from ludus.wire.failures import clean
@@ -94,7 +94,7 @@ def open_openenv(opening: ConnectionConfig) -> Flow[tuple["OpenEnvRequests", "Op
     try:
         yield from session.open()
     except BaseException:
-        yield Operation("close")
+        yield TransportCall("close")
         raise
     codec = OpenEnvCodec(schema, metadata if is_dict(metadata) else {}, opening.models)
     session.name, session.decode = codec.name, codec.decoder.decode

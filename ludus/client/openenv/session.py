@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from ludus.client.flow import Flow, Operation
+from ludus.client.flow import Flow, TransportCall
 from ludus.client.framing import HandshakeRefused
 from ludus.client.session import FIRST_PAUSE_S, LONGEST_PAUSE_S, SessionTerms, lost, marked
 from ludus.errors import (
@@ -65,19 +65,19 @@ class OpenEnvSession:
                     yield from self._connect(ends)
                 return
             except ServerBusy as busy:
-                yield Operation("close")
+                yield TransportCall("close")
                 if monotonic() + busy.retry_after >= ends:
                     raise marked(ServerBusy(f"{busy}; {PLACES}", busy.retry_after), True) from busy
-                yield Operation("pause", (busy.retry_after,))
+                yield TransportCall("pause", (busy.retry_after,))
             except OSError as error:
-                yield Operation("close")
+                yield TransportCall("close")
                 raise lost(self.terms.where, error) from error
 
     def fetch(self, method: str, path: str, body: object = None) -> Flow[tuple[int, object]]:
         """Status and JSON of an HTTP request; None for what is no JSON."""
         data = None if body is None else msgspec.json.encode(body)
         try:
-            status, found = yield Operation("fetch", (method, path, data, self.terms.timeout))
+            status, found = yield TransportCall("fetch", (method, path, data, self.terms.timeout))
         except OSError as error:
             raise lost(self.terms.where, error) from error
         try:
@@ -116,7 +116,7 @@ class OpenEnvSession:
 
     def _connect(self, ends: float) -> Flow[None]:
         path = f"{ENDPOINT}?session_id={quote(self.id, safe='')}" if self.id else ENDPOINT
-        yield Operation("open", (path, True, max(ends - monotonic(), 0.001)))
+        yield TransportCall("open", (path, True, max(ends - monotonic(), 0.001)))
 
     # --- requests ---
 
@@ -141,9 +141,9 @@ class OpenEnvSession:
     def _exchanged(self, text: bytes, ends: float) -> Flow[bytes]:
         """Send and receive. Past the time the connection is given up: a late answer would be taken for another one."""
         try:
-            return (yield Operation("exchange", (text, max(ends - monotonic(), 0.001))))
+            return (yield TransportCall("exchange", (text, max(ends - monotonic(), 0.001))))
         except TimeoutError as error:
-            yield Operation("close")
+            yield TransportCall("close")
             raise lost(self.terms.where, error, "whether it was carried out is not known") from error
 
     def _read(self, data: bytes, answer: str) -> dict[str, object]:
@@ -201,8 +201,8 @@ class OpenEnvSession:
             pause = min(FIRST_PAUSE_S * 2**attempt, LONGEST_PAUSE_S)
             if monotonic() + pause >= ends:
                 break
-            yield Operation("close")
-            yield Operation("pause", (pause,))
+            yield TransportCall("close")
+            yield TransportCall("pause", (pause,))
             try:
                 yield from self._connect(ends)
                 state = self._read((yield from self._exchanged(STATE, ends)), "state")
@@ -234,11 +234,11 @@ class OpenEnvSession:
         if not self.closed:
             self.closed = True
             with suppress(OSError):  # it is gone already
-                yield Operation("send", (b'{"type":"close"}',))
-            yield Operation("close")
+                yield TransportCall("send", (b'{"type":"close"}',))
+            yield TransportCall("close")
             if self.id:
                 yield from self._forget()
-        yield Operation("close")
+        yield TransportCall("close")
 
     def _forget(self) -> Flow[None]:
         named = {"session_id": self.id}

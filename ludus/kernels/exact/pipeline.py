@@ -16,7 +16,7 @@ from ludus.kernels.exact.operands import judge_rule
 from ludus.kernels.exact.overlap import judge_overlaps
 from ludus.kernels.exact.program import RuleProgram
 from ludus.kernels.exact.promotion import judge_promotions
-from ludus.kernels.exact.widening import judge_widening
+from ludus.kernels.exact.unification import judge_unification
 from ludus.kernels.numba_types import CompilerOptions
 
 __all__ = ["RuleCompiler", "program_of"]
@@ -70,7 +70,7 @@ class JudgeOperands(AnalysisPass):
         judge_rule(state.func_ir, state.typemap, state.calltypes, program)
         judge_overlaps(state.func_ir, state.typemap)
         if not program.inexact:
-            judge_widening(state.func_ir, state.typemap, state.calltypes, state.return_type)
+            judge_unification(state.func_ir, state.typemap, state.calltypes, state.return_type)
         program.note(state, rule=True)
         return False
 

@@ -58,7 +58,7 @@ Paths = dict[str, dict[str, Operation]]
 """By path and method."""
 
 
-class Head(TypedDict):
+class DocumentInfo(TypedDict):
     """What a document says of itself."""
 
     title: str
@@ -77,7 +77,7 @@ class Document(TypedDict):
     """An OpenAPI document, as far as this server writes one."""
 
     openapi: str
-    info: Head
+    info: DocumentInfo
     servers: list[dict[str, str]]
     paths: Paths
     components: Components

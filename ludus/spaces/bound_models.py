@@ -1,4 +1,4 @@
-"""Binding: the author's own classes put into spaces that came as descriptions.
+"""Bound models: the author's own classes put into spaces that came as descriptions.
 
 A description names the class that a record was made of, but nobody is led there: `bind_models` takes classes that were
 handed over, and `find_models` those that this process has imported already. A server that names a class must not have

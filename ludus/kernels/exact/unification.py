@@ -1,4 +1,4 @@
-"""Widening: where compiled code makes a wider number of one that the interpreter leaves as it is, a rule is refused.
+"""Unification: where compiled code makes a wider number of one that the interpreter leaves as it is, a rule is refused.
 
 `force = action[0] if fuel > 0 else 0.0` is of single precision in one case when it is interpreted, and goes on so; a
 compiled variable has one type, which is double. Of `board[i]`, an int8, and 0 it is the same, and of a bool that NumPy
@@ -26,7 +26,7 @@ from ludus.kernels.numba_types import (
     TypeMap,
 )
 
-__all__ = ["judge_widening"]
+__all__ = ["judge_unification"]
 
 CHOICES = {min, max}
 PLAIN: dict[NumbaType, str] = {types.boolean: "a bool", types.float64: "a float", types.int64: "an integer"}
@@ -34,7 +34,7 @@ VALUE_OF = {"append": 0, "insert": 1, "extend": 0}
 """Which argument of a list's method is put into it."""
 
 
-def judge_widening(func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, return_type: NumbaType) -> None:
+def judge_unification(func_ir: FunctionIR, typemap: TypeMap, calltypes: CallTypes, return_type: NumbaType) -> None:
     """Refuse a function that makes one variable, list or result of numbers of two types."""
     judge = _Judge(func_ir, typemap, calltypes, return_type)
     for block in func_ir.blocks.values():

@@ -97,5 +97,5 @@ def test_a_number_that_a_small_type_does_not_hold_is_an_error_alone_and_in_a_bat
         batch.step([0, 0])
     with pytest.raises(OverflowError, match="out of bounds for int8"):
         alone.step(0)
-    with pytest.raises(OverflowError, match=r"lane 0, step 3: an integer does not fit int8 at .*test_widening\.py"):
+    with pytest.raises(OverflowError, match=r"lane 0, step 3: an integer does not fit int8 at .*test_unification\.py"):
         batch.step([0, 0])
