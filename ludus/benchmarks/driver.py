@@ -22,7 +22,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from itertools import cycle, islice
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
@@ -59,17 +59,23 @@ class Driver:
         self._make, self._batch, self._lanes = make, None, 0
         self._actions: Iterator[object] = iter(())
 
-    def answer(self, request: dict[str, Any]) -> dict[str, object]:
+    def answer(self, request: dict[str, object]) -> dict[str, object]:
         """What a request is answered with."""
         [(verb, argument)] = request.items()
-        verbs = {"prepare": self.prepare, "run": self.run, "memory": self.memory, "release": self.release}
+        verbs: dict[str, Callable[[object], dict[str, object]]] = {
+            "prepare": self.prepare,
+            "run": self.run,
+            "memory": self.memory,
+            "release": self.release,
+        }
         return verbs[verb](argument)
 
-    def prepare(self, options: dict[str, Any]) -> dict[str, object]:
+    def prepare(self, argument: object) -> dict[str, object]:
         """Make the batch, and step it until it is warm."""
         self.release(True)
+        options = _options(argument)
         warm = options.pop("warm")
-        self._lanes = int(options["lanes"])
+        self._lanes = int(_number(options["lanes"]))
         self._batch = self._make(ring=ring_length(self._lanes), **options)
         self._actions = cycle(self._batch.actions)
         for action in islice(self._actions, FIRST_CALLS):
@@ -78,12 +84,12 @@ class Driver:
             self.run(warm)
         return {"about": self._batch.about}
 
-    def run(self, seconds: float) -> dict[str, object]:
+    def run(self, seconds: object) -> dict[str, object]:
         """Step for so long, at least once, with one look at the clock for each call."""
         if self._batch is None:
             raise RuntimeError("run: expected a prepared batch, got none")
         step, actions, marks = self._batch.step, self._actions, [perf_counter_ns()]
-        end = marks[0] + int(seconds * 1e9)
+        end = marks[0] + int(_number(seconds) * 1e9)
         now = 0
         while now < end:
             step(next(actions))
@@ -94,9 +100,10 @@ class Driver:
         steps = len(each) * self._batch.turns * self._lanes
         return {"steps": steps, "seconds": (now - marks[0]) / 1e9, "median": float(median), "p99": float(p99)}
 
-    def memory(self, options: dict[str, Any]) -> dict[str, object]:
+    def memory(self, argument: object) -> dict[str, object]:
         """What each lane adds: a large batch beside a small one, after another that has loaded and compiled all."""
-        few, many = options.pop("lanes")
+        options = _options(argument)
+        few, many = _numbers(options.pop("lanes"))
         kept: list[ContestantBatch] = []
         readings: list[int] = []
         for lanes in (few, few, many):
@@ -119,6 +126,32 @@ class Driver:
         self._batch, self._actions = None, iter(())
         gc.collect()
         return {}
+
+
+def _is_options(argument: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(argument, dict)
+
+
+def _options(argument: object) -> dict[str, object]:
+    if not _is_options(argument):
+        raise TypeError(f"request: expected options by their names, got {argument!r}")
+    return argument
+
+
+def _is_list(argument: object) -> TypeGuard[list[object]]:
+    return isinstance(argument, list)
+
+
+def _numbers(argument: object) -> list[float]:
+    if not _is_list(argument):
+        raise TypeError(f"request: expected a list of numbers, got {argument!r}")
+    return [_number(one) for one in argument]
+
+
+def _number(argument: object) -> float:
+    if not isinstance(argument, int | float):
+        raise TypeError(f"request: expected a number, got {argument!r}")
+    return argument
 
 
 def resident() -> int | None:

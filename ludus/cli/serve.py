@@ -2,7 +2,7 @@
 
 import os
 import signal
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from ludus.errors import InvalidArgument
 from ludus.server.extra import serve_extra
 
 if TYPE_CHECKING:
+    from ludus.server.access import Role
     from ludus.server.server_plan import ServerPlan
 
 __all__ = ["serve", "variables"]
@@ -102,7 +103,7 @@ def _run(
     targets: list[str],
     config: dict[str, object],
     listening: dict[str, object],
-    tokens: dict[str, Any],
+    tokens: dict[str, str],
     *,
     json_logs: bool,
 ) -> None:
@@ -116,7 +117,8 @@ def _run(
     log_to_stderr(as_json=json_logs)
     signal.signal(signal.SIGTERM, _end)
     listen = replace(ListenConfig(), **listening)
-    plan = ServerPlan(targets, replace(ServerConfig(access=Access(tokens), listen=listen), **config))
+    access = Access(cast("dict[str, Role]", tokens))  # which refuses other roles
+    plan = ServerPlan(targets, replace(ServerConfig(access=access, listen=listen), **config))
     run(plan, lambda url: _announce(plan, url), patience=STOP_DEADLINE_S)
 
 

@@ -46,7 +46,7 @@ class RunningImage:
     def __init__(self, api: Api, container: str, policy: ImagePolicy, watcher: "subprocess.Popen[bytes]") -> None:
         self.api, self.id, self.policy = api, container, policy
         self._watcher: subprocess.Popen[bytes] | None = watcher
-        details = api.call("GET", f"/containers/{container}/json")
+        details = api.details(container)
         self.pid = int(details["State"]["Pid"])
         inside = policy.network == "none"
         port = policy.port if inside else self._port(details["NetworkSettings"].get("Ports") or {})

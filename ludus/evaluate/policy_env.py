@@ -94,7 +94,7 @@ def _weights(path: str, entry_point: str) -> PolicyFunction:
             f"{path}: expected the class of these weights, as model.safetensors:module:Class, got none"
         )
     torch = _imported("torch", "torch")
-    model: Any = load_entry_point(entry_point)()
+    model = load_entry_point(entry_point)()
     model.load_state_dict(_imported("safetensors.torch", "safetensors").load_file(path))
     return _called(torch, model.eval())
 

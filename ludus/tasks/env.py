@@ -3,7 +3,7 @@
 import shutil
 import time
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, TypedDict
 
 import msgspec
 import numpy as np
@@ -59,6 +59,16 @@ class TaskState(msgspec.Struct):
     submitted: bool = False
     score: float | None = None
     """Of the hidden split, once the episode has ended."""
+
+
+class TaskEnvState(TypedDict):
+    """Where an episode of a task is, for snapshots."""
+
+    attributes: object
+    work: str
+    """The id of the workspace's snapshot."""
+    shell: ShellState | None
+    base: str
 
 
 class TaskEnv(Drawn, TaskTools):
@@ -424,7 +434,7 @@ class TaskEnv(Drawn, TaskTools):
 
     # --- snapshots ---
 
-    def _capture(self, memo: Memo) -> object:
+    def _capture(self, memo: Memo) -> TaskEnvState:
         place = self._placed()
         self._budget.pause()
         kept = place.snapshot("snapshot")
@@ -432,7 +442,7 @@ class TaskEnv(Drawn, TaskTools):
         shell = None if place.session is None else place.session.state
         return {"attributes": super()._capture(memo), "work": kept, "shell": shell, "base": str(place.base)}
 
-    def _reinstate(self, state: Any, memo: Memo) -> None:
+    def _reinstate(self, state: TaskEnvState, memo: Memo) -> None:
         super()._reinstate(state["attributes"], memo)
         self._budget.began = Budget.of(self._spec).began
         base, shell = Path(state["base"]), state["shell"]

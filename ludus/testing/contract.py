@@ -51,8 +51,8 @@ class Contract(Generic[SubjectT]):
         return kind._examination
 
 
-def _test_of(rule: Rule[Any]) -> Callable[[Contract[Any]], None]:
-    def test(self: Contract[Any]) -> None:
+def _test_of(rule: Rule[SubjectT]) -> Callable[[Contract[SubjectT]], None]:
+    def test(self: Contract[SubjectT]) -> None:
         __tracebackhide__ = True  # pytest then shows the finding, not this function
         outcome = self.examination().outcome(rule)
         errors = [finding for finding in outcome.findings if finding.level == "error"]

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from importlib import import_module
 from itertools import cycle
 from time import perf_counter
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 __all__: list[str] = []
 
@@ -17,6 +18,29 @@ NAMES = {"Taxi-v4": "Taxi-v3"}
 OWN_CHOICE = 0
 TRIALS, TRIAL = 3, 0.1
 """How often each number of threads is tried, and for how many seconds."""
+
+
+class Pool(Protocol):
+    """A batch of EnvPool's, of which this much is used."""
+
+    def step(self, action: npt.NDArray[np.generic], /) -> object:
+        """Step each lane."""
+        ...
+
+
+@runtime_checkable
+class Choices(Protocol):
+    """Its space of so many choices."""
+
+    n: int
+
+
+class Range(Protocol):
+    """Its space of numbers between bounds."""
+
+    low: npt.NDArray[np.floating]
+    high: npt.NDArray[np.floating]
+    shape: tuple[int, ...]
 
 
 class TimedBatch:
@@ -48,7 +72,7 @@ class TimedBatch:
         del self._envs, self.step
 
 
-def _fastest(pools: dict[int, Any], actions: list[Any]) -> int:
+def _fastest(pools: dict[int, Pool], actions: list[npt.NDArray[np.generic]]) -> int:
     """The number of threads whose best trial is the best; they take turns, as contestants do."""
     speeds = dict.fromkeys(pools, 0.0)
     for _ in range(TRIALS):
@@ -57,7 +81,7 @@ def _fastest(pools: dict[int, Any], actions: list[Any]) -> int:
     return max(speeds, key=lambda threads: speeds[threads])
 
 
-def _speed(envs: Any, actions: list[Any]) -> float:
+def _speed(envs: Pool, actions: list[npt.NDArray[np.generic]]) -> float:
     calls, start, ring = 0, perf_counter(), cycle(actions)
     while perf_counter() - start < TRIAL:
         envs.step(next(ring))
@@ -65,11 +89,11 @@ def _speed(envs: Any, actions: list[Any]) -> float:
     return calls / (perf_counter() - start)
 
 
-def _actions(space: Any, lanes: int, ring: int) -> Iterator[Any]:
+def _actions(space: Choices | Range, lanes: int, ring: int) -> Iterator[npt.NDArray[np.generic]]:
     """Batches in the dtype that EnvPool takes without converting."""
     rng = np.random.default_rng(0)
     for _ in range(ring):
-        if hasattr(space, "n"):
+        if isinstance(space, Choices):
             yield rng.integers(0, space.n, lanes, dtype=np.int32)
         else:
             yield rng.uniform(space.low, space.high, (lanes, *space.shape)).astype(np.float32)

@@ -4,7 +4,6 @@ import os
 import warnings
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 
@@ -28,25 +27,26 @@ class TimedBatch:
         keys, split = jax.random.split(jax.random.key(0), 3), jax.random.split
         draw = jax.vmap(jax.vmap(env.action_space(params).sample))
         self.turns, self._jax = ring, jax
-        self.actions: list[Any] = [draw(split(keys[0], (ring, lanes)))]
-        self.held = sum(one.nbytes for one in self.actions)
+        actions = draw(split(keys[0], (ring, lanes)))
+        self.actions: list[object] = [actions]
+        self.held = int(actions.nbytes)
         self.about = {"gymnax": version("gymnax"), "jax": version("jax"), "numpy": np.__version__}
         _, state = jax.vmap(env.reset, (0, None))(split(keys[1], lanes), params)
 
-        def turn(carry: Any, action: Any) -> Any:
+        def turn(carry: tuple[object, object], action: object) -> tuple[object, object]:
             key, state = carry
             key, drawn = split(key)
             found = jax.vmap(env.step, (0, 0, 0, None))(split(drawn, lanes), state, action, params)
             observation, state, reward, terminated, truncated, _ = found
             return (key, state), (observation, reward, terminated, truncated)
 
-        def scan(carry: Any, actions: Any) -> Any:
+        def scan(carry: object, actions: object) -> object:
             return jax.lax.scan(turn, carry, actions)
 
         self._scan = jax.jit(scan, donate_argnums=0)
         self._carry = keys[2], state
 
-    def step(self, actions: Any) -> Any:
+    def step(self, actions: object) -> object:
         """Every lane through the ring."""
         self._carry, given = self._scan(self._carry, actions)
         return self._jax.block_until_ready(given)

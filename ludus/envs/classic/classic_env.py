@@ -54,7 +54,7 @@ class ClassicEnv(Drawn, ViewedRuleEnv):
         """The rules' own state, whose fields have names."""
         return self.rules.state._make(self._viewed_state())
 
-    def reset_params(self, options: Options) -> Any:
+    def reset_params(self, options: Options) -> object:
         """`low` and `high` set the range of the first state."""
         low, high = reset_bounds(options, self.params.start_low, self.params.start_high)
         return self.params._replace(start_low=low, start_high=high)

@@ -152,7 +152,7 @@ class TabularEnv(Drawn, RuleEnv):
         changed = self._changed_table()
         return super()._capture(memo), None if changed is None else _copied(changed)
 
-    def _reinstate(self, state: Any, memo: Memo) -> None:
+    def _reinstate(self, state: tuple[object, Table | None], memo: Memo) -> None:
         attributes, changed = state
         super()._reinstate(attributes, memo)
         if changed is not None or self._table is not None:

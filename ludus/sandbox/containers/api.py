@@ -10,10 +10,14 @@ import json
 import socket
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict, cast
 from urllib.parse import quote, urlencode
 
 from ludus.errors import SandboxError, SandboxUnavailable, shorten
+from ludus.spaces.kinds import is_dict, is_list
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["Api", "EngineError"]
 
@@ -38,6 +42,19 @@ class ContainerState(TypedDict):
     Pid: int
     ExitCode: int
     OOMKilled: bool
+
+
+class ContainerNetwork(TypedDict, total=False):
+    """Of its network."""
+
+    Ports: dict[str, list[dict[str, str]] | None] | None
+
+
+class ContainerDetails(TypedDict):
+    """What the engine says of a container, as far as it is used."""
+
+    State: ContainerState
+    NetworkSettings: ContainerNetwork
 
 
 class Api:
@@ -67,15 +84,15 @@ class Api:
 
     def version(self) -> str:
         """The engine's name and version, as it gives them."""
-        known = self.call("GET", "/version")
-        parts: list[dict[str, str]] = known.get("Components") or [{}]
-        name = parts[0].get("Name", "Engine")
+        known = _fields(self.call("GET", "/version"))
+        parts = known.get("Components")
+        name = _fields(parts[0]).get("Name", "Engine") if is_list(parts) and parts else "Engine"
         return f"{'Docker Engine' if name == 'Engine' else name} {known.get('Version', '?')}"
 
     def image(self, name: str) -> str | None:
         """The id of an image that is here; None when it is not. Nothing is ever pulled."""
         try:
-            return str(self.call("GET", f"/images/{quote(name)}/json")["Id"]).removeprefix("sha256:")
+            return str(_fields(self.call("GET", f"/images/{quote(name)}/json"))["Id"]).removeprefix("sha256:")
         except EngineError as error:
             if error.status == 404:
                 return None
@@ -96,7 +113,7 @@ class Api:
     def images(self, label: str) -> list[str]:
         """The ids of the images that have a label."""
         query = urlencode({"filters": json.dumps({"label": [label]})})
-        return [one["Id"] for one in self.call("GET", f"/images/json?{query}")]
+        return [str(one["Id"]) for one in _rows(self.call("GET", f"/images/json?{query}"))]
 
     def remove_image(self, name: str) -> None:
         """Forget an image; one that is in use stays, and the engine says so."""
@@ -104,15 +121,19 @@ class Api:
 
     def create(self, description: Mapping[str, object]) -> str:
         """Create a container; its id."""
-        return str(self.call("POST", "/containers/create", body=description)["Id"])
+        return str(_fields(self.call("POST", "/containers/create", body=description))["Id"])
 
     def start(self, container: str) -> None:
         """Start a container that was created."""
         self.call("POST", f"/containers/{container}/start")
 
-    def state(self, container: str) -> "ContainerState":
+    def details(self, container: str) -> ContainerDetails:
+        """All that is used of what the engine says of it."""
+        return cast("ContainerDetails", _fields(self.call("GET", f"/containers/{container}/json")))
+
+    def state(self, container: str) -> ContainerState:
         """How it is."""
-        return self.call("GET", f"/containers/{container}/json")["State"]
+        return self.details(container)["State"]
 
     def kill(self, container: str) -> None:
         """Kill its first process, and so all of it; harmless when it has ended."""
@@ -142,10 +163,10 @@ class Api:
     def labelled(self, label: str) -> dict[str, tuple[str, bool]]:
         """The containers that have a label: id to the label's value, and whether it runs."""
         query = urlencode({"all": "true", "filters": json.dumps({"label": [label]})})
-        rows = self.call("GET", f"/containers/json?{query}")
-        return {row["Id"]: (row["Labels"][label], row["State"] == "running") for row in rows}
+        rows = _rows(self.call("GET", f"/containers/json?{query}"))
+        return {str(row["Id"]): (str(_fields(row["Labels"])[label]), row["State"] == "running") for row in rows}
 
-    def call(self, method: str, path: str, *, body: object = None, timeout: float = ENGINE_TIMEOUT_S) -> Any:
+    def call(self, method: str, path: str, *, body: object = None, timeout: float = ENGINE_TIMEOUT_S) -> object:
         """One call; SandboxUnavailable where nobody listens, `EngineError` where the engine says no."""
         text = None if body is None else json.dumps(body)
         with _Connection(self.path, timeout) as connection:
@@ -182,10 +203,11 @@ class _Chunks(io.RawIOBase):
     def __init__(self, connection: _Connection) -> None:
         self._connection = connection
 
-    def write(self, data: Any) -> int:
-        if data:
-            self._connection.send(b"%x\r\n%b\r\n" % (len(data), data))
-        return len(data)
+    def write(self, data: "Buffer") -> int:
+        view = memoryview(data)
+        if view.nbytes:
+            self._connection.send(b"%x\r\n%b\r\n" % (view.nbytes, view))
+        return view.nbytes
 
 
 def _answer(connection: _Connection) -> object:
@@ -197,6 +219,18 @@ def _answer(connection: _Connection) -> object:
     if not is_json or not text.strip():
         return None
     return json.loads(text.splitlines()[-1])  # progress comes as one object per line
+
+
+def _fields(reply: object) -> dict[str, object]:
+    if not is_dict(reply):
+        raise SandboxUnavailable(f"containers: expected an engine that answers with an object, got {shorten(reply)}")
+    return reply
+
+
+def _rows(reply: object) -> list[dict[str, object]]:
+    if not is_list(reply):
+        raise SandboxUnavailable(f"containers: expected an engine that answers with a list, got {shorten(reply)}")
+    return [_fields(one) for one in reply]
 
 
 def _message(text: bytes) -> str:

@@ -1,7 +1,6 @@
 """`SandboxedEnv`: an environment that lives in a sandboxed process, and is an `Env` here."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ludus.core import EnvSpec
 from ludus.remote.codec import EnvCodec
@@ -12,6 +11,9 @@ from ludus.sandbox.environment.process_link import RESERVED, ProcessLink
 from ludus.spaces import Space
 
 __all__ = ["SandboxedEnv"]
+
+EnvState = tuple[bytes, object, int | None, bool]
+"""What its process exported; and on this side the last observation, the seed, and whether an episode has begun."""
 
 
 class SandboxedEnv(ProxyEnv):
@@ -53,12 +55,12 @@ class SandboxedEnv(ProxyEnv):
         """Kill its process, from whichever thread: the step that is under way in another ends as truncated."""
         self._link.interrupt()
 
-    def export_state(self, lanes: None = None) -> object:
+    def export_state(self, lanes: None = None) -> EnvState:
         """Where the environment is, for `import_state` of one sandboxed alike; only its process opens it."""
         del lanes
         return self._link.export(), self._last, self._seed, self._begun
 
-    def import_state(self, state: Any) -> None:
+    def import_state(self, state: EnvState) -> None:
         """Go on from where another one was."""
         exported, last, seed, begun = state
         self._link.take([exported])

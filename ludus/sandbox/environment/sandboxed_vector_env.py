@@ -1,20 +1,24 @@
 """`SandboxedVectorEnv`: a batch whose lanes live in sandboxed processes, each of which steps its share in one frame."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core import AutoresetMode, EnvSpec, EpisodePlan
 from ludus.errors import InvalidSpace
 from ludus.remote.batch import ProxyVectorEnv
 from ludus.remote.codec import BatchCodec
+from ludus.remote.columns import ColumnsState
 from ludus.remote.lane_group import LaneGroup
 from ludus.sandbox.backend import Guarantees, Usage
 from ludus.sandbox.environment.process_link import RESERVED, ProcessLink
 from ludus.spaces import Space
 
 __all__ = ["SandboxedVectorEnv"]
+
+BatchState = tuple[list[bytes], tuple[ColumnsState, npt.NDArray[np.bool_]]]
+"""What the processes exported of each lane, and what this side knows of them."""
 
 
 class SandboxedVectorEnv(ProxyVectorEnv):
@@ -110,7 +114,7 @@ class SandboxedVectorEnv(ProxyVectorEnv):
             raise
         return twin
 
-    def export_state(self, lanes: list[int] | None = None) -> object:
+    def export_state(self, lanes: list[int] | None = None) -> BatchState:
         """Where lanes are, for `import_state` of a batch sandboxed alike; nobody but its processes opens it."""
         chosen = list(range(self.num_envs)) if lanes is None else lanes
         states: list[bytes] = []
@@ -120,7 +124,7 @@ class SandboxedVectorEnv(ProxyVectorEnv):
             states.append(link.export(lanes=[lane - share.begin]))
         return states, self._known(chosen)
 
-    def import_state(self, state: Any) -> None:
+    def import_state(self, state: BatchState) -> None:
         """Go on from where lanes of another batch were: lane `j` from the `j`-th of them."""
         states, known = state
         for share, link in zip(self._shares, self._links, strict=True):

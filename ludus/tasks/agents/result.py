@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -82,7 +81,7 @@ def summarized(spec: TaskSpec, entries: Sequence[JournalEntry], *, agent: str, f
     """
     evaluation, last = spec.evaluation, entries[-1]
     steps = [one for one in entries if one.call is not None]
-    score: dict[str, Any] = last.info.get("score") or {}
+    score: dict[str, object] = last.info.get("score") or {}
     values = [one["value"] for one in last.scores if one.get("value") is not None]
     best = None
     for value in values:
@@ -99,8 +98,8 @@ def summarized(spec: TaskSpec, entries: Sequence[JournalEntry], *, agent: str, f
         metric=evaluation.metric,
         direction=evaluation.direction_known,
         marks={name: value for name, value in marks.items() if value is not None},
-        value=score.get("value"),
-        normalised=float(score.get("normalised", 0.0)),
+        value=_number(score.get("value")),
+        normalised=_number(score.get("normalised")) or 0.0,
         best=best,
         best_normalised=evaluation.normalised(best),
         reason=str(score.get("reason", "")),
@@ -172,3 +171,7 @@ def _files_below(place: Path) -> list[Path]:
 def journal_result(spec: TaskSpec, folder: Path, agent: str) -> RunResult:
     """The result of what a folder's journal has so far."""
     return summarized(spec, Journal(folder).read(), agent=agent, folder=folder)
+
+
+def _number(value: object) -> float | None:
+    return value if isinstance(value, int | float) else None

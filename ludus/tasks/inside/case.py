@@ -53,7 +53,7 @@ class Program:
         """What the method of each instance gives for its arguments, with one message there and one back."""
         return self._called(name, each, [one.number for one in instances])
 
-    def _called(self, name: str, each: Iterable[Sequence[object]], on: int | list[int] | None) -> list[Any]:
+    def _called(self, name: str, each: Iterable[Sequence[object]], on: int | list[int] | None) -> list[object]:
         rows = [list(arguments) for arguments in each]
         values = self._answer_to({"do": "call", "name": name, "each": rows, "on": on})
         if not is_list(values) or len(values) != len(rows):

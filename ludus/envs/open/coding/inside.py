@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
-    from typing import Any, Protocol
+    from typing import Any, Protocol, TypeGuard
 
     class CellValue(Protocol):
         """What a cell gave."""
@@ -54,17 +54,28 @@ class TimeLimitExceeded(BaseException):
     """The cell took too long; no `except Exception` holds it back."""
 
 
+def _is_listed(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
+    return isinstance(value, list | tuple)
+
+
+def _is_set(value: object) -> TypeGuard[set[object] | frozenset[object]]:
+    return isinstance(value, set | frozenset)
+
+
+def _is_dict(value: object) -> TypeGuard[dict[object, object]]:
+    return isinstance(value, dict)
+
+
 def plain(value: object) -> object:
     """A result as JSON has it: tuples are lists, sets are sorted, and dictionaries pairs, whatever their keys are."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    parts: Any = value
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in parts]
-    if isinstance(value, set | frozenset):
-        return {"set": sorted((plain(one) for one in parts), key=repr)}
-    if isinstance(value, dict):
-        pairs = [[plain(key), plain(one)] for key, one in parts.items()]
+    if _is_listed(value):
+        return [plain(one) for one in value]
+    if _is_set(value):
+        return {"set": sorted((plain(one) for one in value), key=repr)}
+    if _is_dict(value):
+        pairs = [[plain(key), plain(one)] for key, one in value.items()]
         return {"dict": sorted(pairs, key=repr)}
     raise TypeError(f"expected numbers, text, lists, tuples, sets or dictionaries, got {type(value).__name__}")
 
@@ -114,14 +125,17 @@ class SeededRandom:
         """Called before all other finders."""
         if name != "random":
             return None
-        found: Any = sys.meta_path[-1].find_spec(name, path, target)
-        run = found.loader.exec_module
+        found = sys.meta_path[-1].find_spec(name, path, target)
+        loader = None if found is None else found.loader
+        if loader is None:
+            return found
+        run = loader.exec_module
 
         def run_seeded(module: ModuleType) -> None:
             run(module)
             module.seed(self.seed)
 
-        found.loader.exec_module = run_seeded
+        loader.exec_module = run_seeded
         return found
 
 
@@ -175,9 +189,14 @@ class CellInterpreter:
     def _run(self, code: str) -> None:
         name = f"<cell {len(self.sources) + 1}>"
         self.sources[name] = code
-        tree: Any = compile(code, name, "exec", ONLY_TREE)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], _ast.Expr) else None
-        exec(compile(tree, name, "exec"), self.namespace)  # noqa: S102  (what it is for)
+        tree = compile(code, name, "exec", ONLY_TREE)
+        body = tree.body if isinstance(tree, _ast.Module) else []
+        last = body[-1] if body else None
+        if isinstance(last, _ast.Expr):
+            body.pop()
+        else:
+            last = None
+        exec(compile(_ast.Module(body, []), name, "exec"), self.namespace)  # noqa: S102  (what it is for)
         if last is not None:
             value = eval(compile(_ast.Expression(last.value), name, "eval"), self.namespace)  # noqa: S307
             if value is not None:
@@ -239,9 +258,9 @@ class SmolagentsInterpreter(CellInterpreter):
         from types import ModuleType
 
         sys.path.append(folder)
-        parts: dict[str, Any] = {name: ModuleType(name) for name in ("smolagents", "smolagents.tools")}
+        parts = {name: ModuleType(name) for name in ("smolagents", "smolagents.tools")}
         parts["smolagents"].__path__ = [f"{folder}/smolagents"]
-        parts["smolagents.tools"].Tool = type("Tool", (), {})
+        vars(parts["smolagents.tools"])["Tool"] = type("Tool", (), {})
         sys.modules.update(parts)
 
         functions = {"submit": self.submit, "exit": sys.exit, "quit": sys.exit}
@@ -254,12 +273,13 @@ class SmolagentsInterpreter(CellInterpreter):
         return self.executor.custom_tools.get(name) or self.executor.state[name]
 
     def _run(self, code: str) -> None:
-        tree: Any = compile(code, "<cell>", "exec", ONLY_TREE)  # its own word for what is no Python is another
+        tree = compile(code, "<cell>", "exec", ONLY_TREE)  # its own word for what is no Python is another
         try:
             value = self.executor(code).output
         finally:
             sys.stdout.write(str(self.executor.state.get("_print_outputs", "")))
-        if value is not None and tree.body and isinstance(tree.body[-1], _ast.Expr):
+        body = tree.body if isinstance(tree, _ast.Module) else []
+        if value is not None and body and isinstance(body[-1], _ast.Expr):
             sys.stdout.write(f"{value!r}\n")
 
     def _complain(self, error: BaseException) -> None:

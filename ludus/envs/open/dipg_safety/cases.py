@@ -7,7 +7,7 @@ data do, and say nothing of any real drug.
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -202,8 +202,8 @@ def read_cases(path: str) -> list[SafetyCase]:
 
 def _read_case(line: str, where: str) -> SafetyCase:
     try:
-        row: Any = json.loads(line)
-        prompt, answered = str(row["messages"][1]["content"]), row["messages"][2]["content"]
+        row: object = json.loads(line)
+        prompt, answered = str(_content(row, 1)), _content(row, 2)
     except (ValueError, KeyError, IndexError, TypeError):
         raise InvalidArgument(
             f"{where}: expected messages of system, user and assistant, got {shorten(line)}"
@@ -217,6 +217,14 @@ def _read_case(line: str, where: str) -> SafetyCase:
         raise InvalidArgument(f"{where}: expected a final answer, got {shorten(answered)}")
     quotes = "\n".join(map(str, proof)) if is_list(proof) else str(proof)
     return SafetyCase(context, question, KIND_OF[abstention(final)], final, quotes)
+
+
+def _content(row: object, place: int) -> object:
+    messages = row["messages"] if is_dict(row) else None
+    message = messages[place] if is_list(messages) else None
+    if not is_dict(message):
+        raise TypeError("expected a message")
+    return message["content"]
 
 
 def _expected(answered: object) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ludus.core import Env, Info, Outcome, Step
 from ludus.core.options import Options
@@ -289,7 +289,7 @@ class Git(Drawn, Env[GitObservation, GitAction]):
             self._workspace.close()
             self._workspace = None
 
-    def _reinstate(self, state: Any, memo: Memo) -> None:
+    def _reinstate(self, state: object, memo: Memo) -> None:
         super()._reinstate(state, memo)
         self._stale = True
 

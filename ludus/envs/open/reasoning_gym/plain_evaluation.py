@@ -97,7 +97,7 @@ def _replaced() -> list[tuple[dict[str, object], str, object]]:
 def _replacements() -> dict[int, object]:
     """By the identity of what the library's modules have imported."""
     found: dict[int, object] = {id(Fraction): _PlainFraction}
-    sympy: Any = sys.modules.get("sympy")  # as the library has it; of ours nothing needs it
+    sympy = sys.modules.get("sympy")  # as the library has it; of ours nothing needs it
     if sympy is None:
         return found
     found[id(sympy)] = guarded = ModuleType("sympy")

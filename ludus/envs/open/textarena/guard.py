@@ -102,7 +102,7 @@ class RandomStates:
 
     def __init__(self, seed: int) -> None:
         self.python: tuple[object, ...] = random.Random(seed).getstate()
-        self.numpy: dict[str, Any] | tuple[Any, ...] = np.random.RandomState(seed).get_state()
+        self.numpy = np.random.RandomState(seed).get_state()
 
 
 class Words:

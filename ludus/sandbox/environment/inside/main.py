@@ -6,11 +6,14 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ludus.sandbox.environment.channel import MessageChannel
 from ludus.sandbox.environment.inside.request_loop import serve
 from ludus.wire.messages import Request
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["connected", "main", "prepare_process"]
 
@@ -23,10 +26,10 @@ class Lossy(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Any) -> int:
+    def write(self, data: "Buffer") -> int:
         with suppress(OSError):
             os.write(2, data)
-        return len(data)
+        return memoryview(data).nbytes
 
 
 def prepare_process() -> None:
