@@ -6,10 +6,10 @@ stranger's file in a sandbox, with the limits, deadlines and messages that envir
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -99,7 +99,15 @@ def _weights(path: str, entry_point: str) -> PolicyFunction:
     return _called(torch, model.eval())
 
 
-def _called(torch: ModuleType, model: Callable[[object], Any]) -> PolicyFunction:
+class Tensor(Protocol):
+    """What is used of a tensor of PyTorch's."""
+
+    def numpy(self) -> object:
+        """It as an array."""
+        ...
+
+
+def _called(torch: ModuleType, model: Callable[[object], Sequence[Tensor]]) -> PolicyFunction:
     def call(seen: Array) -> object:
         with torch.no_grad():
             return model(torch.as_tensor(seen)[None])[0].numpy()

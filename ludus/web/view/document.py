@@ -8,7 +8,8 @@ from zlib import compressobj
 
 import msgspec
 
-from ludus.errors import InvalidArgument, TrajectoryError
+from ludus.errors import InvalidArgument, InvalidType, TrajectoryError
+from ludus.spaces.kinds import is_dict
 from ludus.web.bundle import POLICY, bundle, document, hashed
 from ludus.web.view.frames import PAGE_FRAMES
 from ludus.web.view.steps import PAGE_STEPS, pages
@@ -84,7 +85,7 @@ class _Store:
 
 
 def _runs(viewer: Viewer, store: _Store) -> dict[str, object]:
-    runs = viewer.answer("runs", {})
+    runs = _fields(viewer.answer("runs", {}))
     for number, opened in enumerate(viewer.runs):
         count = min(len(opened.run), MAX_ROWS)
         store.put(f"table?run={number}", [opened.row(row) for row in range(count)])
@@ -101,22 +102,36 @@ def _first(viewer: Viewer) -> list[tuple[int, int]]:
 def _episode(viewer: Viewer, store: _Store, run: int, number: int) -> bool:
     """Everything of an episode but its frames; whether it fits."""
     before = list(store.answers)
-    executed = viewer.answer("about", {"run": str(run)})["executed"]
+    executed = _fields(viewer.answer("about", {"run": str(run)}))["executed"]
     again = {"again": 1} if executed and not viewer.runs[run].run.chunks.has("steps/observation") else {}
-    overview = viewer.answer("episode", {"run": str(run), "n": str(number), **_texts(again)})
+    overview = _fields(viewer.answer("episode", {"run": str(run), "n": str(number), **_texts(again)}))
     store.put(f"episode?run={run}&n={number}", overview)
-    for page in range(pages(overview["length"] + 1, PAGE_STEPS)):
+    for page in range(pages(_count(overview, "length") + 1, PAGE_STEPS)):
         if store.left < 0:
             break
         answer = viewer.answer("steps", {"run": str(run), "n": str(number), "page": str(page), **_texts(again)})
         store.put(f"steps?run={run}&n={number}&page={page}", answer)
-    for page in range(pages(overview["events"], PAGE_EVENTS) if overview["events"] else 0):
+    events = _count(overview, "events")
+    for page in range(pages(events, PAGE_EVENTS) if events else 0):
         if store.left >= 0:
             store.add("events", viewer, run=run, n=number, page=page)
     if store.left < 0:
         store.forget([key for key in store.answers if key not in before])
         return False
     return True
+
+
+def _fields(answer: object) -> dict[str, object]:
+    if not is_dict(answer):
+        raise InvalidType(f"answer: expected an object, got a {type(answer).__name__}")
+    return answer
+
+
+def _count(answer: Mapping[str, object], name: str) -> int:
+    count = answer[name]
+    if not isinstance(count, int):
+        raise InvalidType(f"answer: expected a number of {name}, got a {type(count).__name__}")
+    return count
 
 
 def _texts(question: Mapping[str, object]) -> dict[str, str]:

@@ -5,7 +5,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -77,7 +77,7 @@ class Viewer:
             for name in ("runs", "episodes", "about", "episode", "steps", "events", "find", "frames", "compare")
         }
 
-    def answer(self, name: str, question: Question) -> Any:
+    def answer(self, name: str, question: Question) -> object:
         """The answer to a question by its name; raises LudusError for what cannot be answered."""
         ask = self.questions.get(name)
         if ask is None:
