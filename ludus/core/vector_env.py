@@ -1,7 +1,7 @@
 """`VectorEnv`: many environments behind one; an `Env` whose every value carries a leading lane axis."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from ludus.core.options import Options
 from ludus.core.outcome import OUTCOME, read_outcome
 from ludus.core.step import Info, Step
 from ludus.errors import ContractViolation, InvalidArgument, InvalidType, shorten
+from ludus.seeding import Seed
 from ludus.spaces import Space
 from ludus.spaces.array_space import Array
 from ludus.spaces.kinds import is_array
@@ -58,6 +59,14 @@ class VectorEnv(Env[ObsT_co, ActT], metaclass=_AnyBatch):
     episodes: EpisodePlan | None = None
     """What says how each episode begun by autoreset is seeded, and with which options."""
     closed: bool = False
+
+    if TYPE_CHECKING:  # what runs is a batch's own, which reads them by `lane_seeds`
+
+        def reset(
+            self, *, seed: Seed | Sequence[Seed | None] | None = None, options: Options | None = None
+        ) -> tuple[ObsT_co, Info]:
+            """Begin an episode in each lane: of `seed + i` in lane i, or of the seed that a list has for it."""
+            ...
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

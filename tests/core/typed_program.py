@@ -305,6 +305,7 @@ def batched() -> int:
     assert_type(envs.autoreset_mode, AutoresetMode)
     first, _ = envs.reset(seed=0)
     assert_type(first, Row)
+    assert_type(envs.reset(seed=[3, None])[0], Row)
     envs.step([1, 0])
     envs.step(envs.action_space.sample())
     step = envs.step(first.argmax(axis=1))
