@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError
+from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError, part
 from ludus.envs.open.browsergym.launch import launch
 from ludus.envs.open.browsergym.patience import Patience
 from ludus.errors import ChannelError, MissingExtra, SandboxError
@@ -139,16 +139,16 @@ class Chromium:
     def _on_event(self, method: str, params: Event) -> None:
         if method == "Target.detachedFromTarget":
             for closer in list(self.closers.values()):
-                closer(params["sessionId"])
+                closer(str(params["sessionId"]))
         if method != "Target.attachedToTarget":
             return
-        target, session = params["targetInfo"], params["sessionId"]
-        opener = self.openers.get(target.get("browserContextId", ""))
+        target, session = part(params, "targetInfo"), str(params["sessionId"])
+        opener = self.openers.get(str(target.get("browserContextId", "")))
         if target["type"] == "page" and opener is not None and target.get("openerId"):
-            opener(target["targetId"], session)
+            opener(str(target["targetId"]), session)
         elif target["type"] == "page":
             with self._arrivals:
-                self._attached[target["targetId"]] = session
+                self._attached[str(target["targetId"])] = session
                 self._arrivals.notify_all()
         else:
             self.tools.post("Runtime.runIfWaitingForDebugger", session=session)

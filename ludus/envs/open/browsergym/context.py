@@ -131,9 +131,9 @@ class Context:
     def _open_tab(self, url: str = "") -> None:
         seconds, held = SETUP_SECONDS, bool(url) and self.browser.holds_pages
         params = {"url": url if held else "about:blank", "browserContextId": self.id}
-        made = self.tools.call("Target.createTarget", params, seconds=seconds)
-        session = self.browser.attached(made["targetId"], seconds)
-        tab = Tab(self.tools, made["targetId"], session, settings=self.settings, owner=self, loading=held)
+        target = str(self.tools.call("Target.createTarget", params, seconds=seconds)["targetId"])
+        session = self.browser.attached(target, seconds)
+        tab = Tab(self.tools, target, session, settings=self.settings, owner=self, loading=held)
         self.tabs.append(tab)
         tab.wait_prepared()
         if held:

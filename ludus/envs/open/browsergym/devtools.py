@@ -5,24 +5,32 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import count
-from typing import Any
 
 import msgspec
 
 from ludus.envs.open.browsergym.patience import Patience
 from ludus.errors import ChannelError, shorten
+from ludus.spaces.kinds import is_dict
 
-__all__ = ["DevTools", "ProtocolError", "Reply"]
+__all__ = ["DevTools", "ProtocolError", "Reply", "part"]
 
 CHUNK_BYTES = 1 << 18
 MAX_MESSAGE_BYTES = 256 << 20
 """Bytes of one message; what is more is no page that anybody could use."""
 
-Event = dict[str, Any]
+Event = dict[str, object]
 
 
 class ProtocolError(Exception):
     """The browser refused a call, or did not answer it in time."""
+
+
+def part(fields: Mapping[str, object], name: str) -> dict[str, object]:
+    """What a field of a message holds, where that is fields again; ProtocolError where it is not."""
+    found = fields.get(name)
+    if not is_dict(found):
+        raise ProtocolError(f"expected fields as {name}, got {shorten(found, 100)}")
+    return found
 
 
 class Reply:
@@ -31,22 +39,22 @@ class Reply:
     def __init__(self, method: str, patience: Patience, session: str = "") -> None:
         self.method, self.session, self._patience = method, session, patience
         self._there = threading.Event()
-        self._message: dict[str, Any] = {}
+        self._message: Event = {}
 
     @property
     def done(self) -> bool:
         """Whether it has come."""
         return self._there.is_set()
 
-    def result(self, seconds: float) -> dict[str, Any]:
+    def result(self, seconds: float) -> Event:
         """Wait for it; ProtocolError where it is an error, or late though the browser could run."""
         if not self._patience.wait(self._there.wait, seconds):
             raise ProtocolError(f"{self.method}: no answer within {seconds:g} s")
         if "error" in self._message:
-            raise ProtocolError(f"{self.method}: {self._message['error'].get('message', 'refused')}")
-        return self._message.get("result", {})
+            raise ProtocolError(f"{self.method}: {part(self._message, 'error').get('message', 'refused')}")
+        return part(self._message, "result") if "result" in self._message else {}
 
-    def fulfil(self, message: dict[str, Any]) -> None:
+    def fulfil(self, message: Event) -> None:
         """Hand the answer over."""
         self._message = message
         self._there.set()
@@ -100,7 +108,7 @@ class DevTools:
 
     def call(
         self, method: str, params: Mapping[str, object] | None = None, session: str = "", *, seconds: float = 30.0
-    ) -> dict[str, Any]:
+    ) -> Event:
         """Send a call, and wait for what it gives."""
         return self.post(method, params, session).result(seconds)
 
@@ -128,17 +136,17 @@ class DevTools:
         except (OSError, msgspec.MsgspecError) as error:
             self._fail(shorten(str(error), 200))
 
-    def _dispatch(self, message: dict[str, Any]) -> None:
+    def _dispatch(self, message: Event) -> None:
         number = message.get("id")
-        if number is not None:
+        if isinstance(number, int):
             reply = self._waiting.pop(number, None)
             if reply is not None:
                 reply.fulfil(message)
             return
-        listener = self._listeners.get(message.get("sessionId", ""))
+        listener = self._listeners.get(str(message.get("sessionId", "")))
         if listener is not None:
             with suppress(ChannelError):  # an answer to an event of a browser that is going
-                listener(message["method"], message.get("params", {}))
+                listener(str(message["method"]), part(message, "params") if "params" in message else {})
 
     def _fail(self, reason: str) -> None:
         if self.lost is None:

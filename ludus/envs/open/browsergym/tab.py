@@ -9,7 +9,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Required, TypedDict
 
-from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError, Reply
+from ludus.envs.open.browsergym.devtools import DevTools, Event, ProtocolError, Reply, part
+from ludus.spaces.kinds import is_dict, is_list
 
 __all__ = ["ElementBox", "PageError", "PageRequest", "PageView", "PageResponse", "Serve", "Tab", "TabSettings"]
 
@@ -144,7 +145,7 @@ class Tab:
         """Send a call without waiting."""
         return self.tools.post(method, params, self.session)
 
-    def call(self, method: str, params: Mapping[str, object] | None = None) -> dict[str, Any]:
+    def call(self, method: str, params: Mapping[str, object] | None = None) -> Event:
         """Send a call and wait."""
         if self.gone is not None:
             raise ProtocolError(f"the page is gone: {self.gone}")
@@ -155,10 +156,11 @@ class Tab:
         params = {"expression": expression, "awaitPromise": True, "returnByValue": True, "userGesture": True}
         result = self.call("Runtime.evaluate", params)
         if "exceptionDetails" in result:
-            thrown = result["exceptionDetails"]
-            description = str(thrown.get("exception", {}).get("description", thrown.get("text", "it failed")))
+            thrown = part(result, "exceptionDetails")
+            exception = part(thrown, "exception") if "exception" in thrown else {}
+            description = str(exception.get("description", thrown.get("text", "it failed")))
             raise PageError(description.partition("\n")[0].removeprefix("Error: "))
-        return result["result"].get("value")
+        return part(result, "result").get("value")
 
     def view(self, look: str) -> PageView:
         """What one sees of the page, by the expression that looks."""
@@ -183,7 +185,7 @@ class Tab:
         if answer.get("errorText") or "loaderId" not in answer:
             self._expect_nothing()
         else:
-            self._expect(answer["loaderId"])
+            self._expect(str(answer["loaderId"]))
         if answer.get("errorText"):
             raise PageError(f"'{url}' could not be opened: {answer['errorText']}")
         self.wait_loaded()
@@ -198,12 +200,15 @@ class Tab:
 
     def history(self, by: int) -> None:
         """Go back or forward; PageError where there is nothing."""
-        entries = self.call("Page.getNavigationHistory")
-        at = entries["currentIndex"] + by
-        if not 0 <= at < len(entries["entries"]):
+        history = self.call("Page.getNavigationHistory")
+        index, entries = history["currentIndex"], history["entries"]
+        if not isinstance(index, int) or not is_list(entries):
+            raise ProtocolError("expected a history of the page, got none")
+        at, ids = index + by, [entry["id"] for entry in entries if is_dict(entry)]
+        if not 0 <= at < len(ids):
             raise PageError("there is no page to go back to" if by < 0 else "there is no page to go forward to")
         self._expect(NEXT)
-        self.call("Page.navigateToHistoryEntry", {"entryId": entries["entries"][at]["id"]})
+        self.call("Page.navigateToHistoryEntry", {"entryId": ids[at]})
         self.wait_loaded()
 
     @property
@@ -239,9 +244,8 @@ class Tab:
 
     def screenshot(self) -> bytes:
         """What is in view, as PNG."""
-        return base64.b64decode(
-            self.call("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})["data"]
-        )
+        shot = self.call("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
+        return base64.b64decode(str(shot["data"]))
 
     def close(self) -> None:
         """Hear nothing of it any more."""
@@ -259,12 +263,12 @@ class Tab:
             self.owner.expect()
         elif method == "Inspector.targetCrashed":
             self._end("it crashed")
-        elif method == "Page.frameNavigated" and params["frame"]["id"] == self._frame:
-            self._on_document(params["frame"].get("loaderId", ""))
+        elif method == "Page.frameNavigated" and part(params, "frame")["id"] == self._frame:
+            self._on_document(str(part(params, "frame").get("loaderId", "")))
         elif method == "Page.loadEventFired" or params.get("frameId") == self._frame:
             self._on_load(method, params)
         elif "frameId" in params:
-            self._on_frame(method, params["frameId"], params.get("disposition", "currentTab"))
+            self._on_frame(method, str(params["frameId"]), str(params.get("disposition", "currentTab")))
 
     def _on_document(self, document: str) -> None:
         with self._changes:
@@ -300,16 +304,20 @@ class Tab:
 
     def _on_dialog(self, params: Event) -> None:
         accept = self.settings.accept_dialogs or params["type"] == "beforeunload"
-        self.owner.dialogs.append({"type": params["type"], "message": params["message"][:1000], "accepted": accept})
+        self.owner.dialogs.append(
+            {"type": params["type"], "message": str(params["message"])[:1000], "accepted": accept}
+        )
         answer: dict[str, object] = {"accept": accept}
         if params["type"] == "prompt":
             answer["promptText"] = params.get("defaultPrompt", "")
         self.post("Page.handleJavaScriptDialog", answer)
 
     def _answer(self, params: Event) -> None:
-        request = params["request"]
-        body = b"".join(base64.b64decode(one.get("bytes", "")) for one in request.get("postDataEntries", ()))
-        response = self.owner.answer(PageRequest(request["method"], request["url"], request.get("headers", {}), body))
+        request = part(params, "request")
+        posted = request.get("postDataEntries")
+        body = b"".join(_posted(one) for one in posted) if is_list(posted) else b""
+        headers = {name: str(value) for name, value in part(request, "headers").items()} if "headers" in request else {}
+        response = self.owner.answer(PageRequest(str(request["method"]), str(request["url"]), headers, body))
         if response is None and params.get("resourceType") == "Document":
             response = PageResponse(403, (("Content-Type", "text/html; charset=utf-8"),), REFUSED_PAGE)
         if response is None:
@@ -322,6 +330,10 @@ class Tab:
             "body": base64.b64encode(response.body).decode("ascii"),
         }
         self.post("Fetch.fulfillRequest", fields)
+
+
+def _posted(entry: object) -> bytes:
+    return base64.b64decode(str(entry.get("bytes", ""))) if is_dict(entry) else b""
 
 
 @cache
