@@ -1,6 +1,6 @@
 """Ludus: one library for reinforcement-learning environments."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ludus import errors, registry, spaces, vector, wrappers
 from ludus.composition import compose
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     # Servers and clients are loaded when they are used: `import ludus` opens NumPy and little else.
     if name == "connect":
         from ludus.client.connection import connect as found  # see above

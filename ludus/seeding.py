@@ -10,7 +10,7 @@ from binascii import crc32
 from collections.abc import Sequence
 from copy import deepcopy
 from operator import index
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -80,7 +80,7 @@ def lane_seeds(seed: Seed | Sequence[Seed | None] | None, num_envs: int) -> list
     return [first + lane for lane in range(num_envs)]
 
 
-def _is_array(seed: object) -> TypeGuard[npt.NDArray[Any]]:
+def _is_array(seed: object) -> TypeGuard[npt.NDArray[np.generic]]:
     return isinstance(seed, np.ndarray)
 
 
