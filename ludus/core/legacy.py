@@ -182,8 +182,8 @@ class LegacyEnv(Generic[ObsT, ActT]):
     def reset(self, **kwargs: object) -> ObsT:
         """The first observation of an episode."""
         seed, self._seed = self._seed, None
-        arguments: dict[str, Any] = {"seed": seed} | kwargs
-        observation, _ = self.env.reset(**arguments)
+        begin: Callable[..., tuple[ObsT, Info]] = self.env.reset
+        observation, _ = begin(**({"seed": seed} | kwargs))
         return observation
 
     def step(self, action: ActT) -> tuple[ObsT, Any, Any, Info]:

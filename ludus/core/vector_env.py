@@ -162,8 +162,8 @@ class VectorEnv(Env[ObsT_co, ActT], metaclass=_AnyBatch):
 
     def _add_entries(self, vector_infos: Info, env_info: Info, env_num: int, *, whole: bool) -> Info:
         """The same for an info as a `whole`, whose outcome is one, or for a dictionary inside it."""
-        value: Any
-        for key, value in env_info.items():
+        for key, given in env_info.items():
+            value: object = given
             if key == OUTCOME and whole:
                 outcome = read_outcome(value, f"lane {env_num} info['outcome']")
                 if outcome is None:
@@ -180,7 +180,7 @@ class VectorEnv(Env[ObsT_co, ActT], metaclass=_AnyBatch):
             mask = vector_infos.setdefault(f"_{key}", np.zeros(self.num_envs, dtype=np.bool_))
             if nested:
                 inner: Info = {} if column is None else column
-                column = self._add_entries(inner, value, env_num, whole=whole and key == "final_info")
+                column = self._add_entries(inner, given, env_num, whole=whole and key == "final_info")
             else:
                 if column is None:
                     column = self._column(None if key == "final_obs" else value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import BoundArguments, Parameter, signature
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -102,8 +102,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     @property
     def _batch_below(self) -> VectorEnv[ObsT, ActT]:
         """The environment below, for whoever knows that it is a batch: a wrapper around one counts as one, too."""
-        batch: Any = self.env
-        return batch
+        return cast("VectorEnv[ObsT, ActT]", self.env)
 
     @property
     def stepped(self) -> Mask | None:
@@ -258,7 +257,7 @@ class Wrapper(Env[WrapObsT, WrapActT], Generic[WrapObsT, WrapActT, ObsT, ActT]):
     def single_observation_space(self, space: Space[object]) -> None:
         self._single_observation_space = space
 
-    def _of_one_lane(self, name: str) -> Space[Any]:
+    def _of_one_lane(self, name: str) -> Space[object]:
         own = self.__dict__.get(f"_{name}")
         return getattr(self.env, name) if own is None else own
 

@@ -187,7 +187,7 @@ class KernelVectorEnv(KernelLanes):
                 "reset them with options={'reset_mask': mask}"
             )
 
-    def _advance(self, action: object, held: HeldLanes | None = None) -> Step[Any]:
+    def _advance(self, action: object, held: HeldLanes | None = None) -> Step[object]:
         # Arrays are made without keywords, and the tuple without its constructor: at 64 lanes each call counts.
         if (
             type(action) is not ndarray
@@ -318,7 +318,7 @@ class KernelVectorEnv(KernelLanes):
 
     # --- what is given ---
 
-    def _shown(self, out: Array) -> Any:
+    def _shown(self, out: Array) -> object:
         if self._plain:
             return out
         parts = self._parts(out)

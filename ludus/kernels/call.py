@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -186,7 +186,7 @@ def _code() -> _Code:
 
 def _function(name: str, address: int) -> Run:
     """A function of Python's that runs machine code with the call at an address."""
-    new: Any = ctypes.pythonapi.PyCFunction_NewEx  # gives what it is told to give: `py_object`
+    new = ctypes.pythonapi.PyCFunction_NewEx  # gives what it is told to give: `py_object`
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return new(ctypes.addressof(_code().methods[name]), address, None)
 

@@ -135,7 +135,7 @@ def _scope(
     module = ModuleType(f"ludus_kernel_{path.stem if path else id(rules)}")
     if path is not None:
         sys.modules[module.__name__] = module
-    scope: dict[str, Any] = vars(module)
+    scope = vars(module)
     outer = options | {"pipeline_class": program.pipeline(rule=False)}
     scope |= (
         LOOP_NAMES

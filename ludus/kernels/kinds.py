@@ -23,5 +23,5 @@ is_tuple: Callable[[object], TypeGuard[tuple[object, ...]]] = _check_of(tuple)
 is_dict: Callable[[object], TypeGuard[dict[str, object]]] = _check_of(dict)
 
 StepParts = tuple[object, object, object, object, Info]
-new_step: Callable[[type[Step[Any]], StepParts], Step[Any]] = vars(tuple)["__new__"]
+new_step: Callable[[type[Step[object]], StepParts], Step[object]] = vars(tuple)["__new__"]
 """A step without the call of its constructor, which is Python's: `tuple.__new__`."""

@@ -7,6 +7,7 @@ from copy import copy, deepcopy
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from ludus.core.lane_options import check_each, lane_options
 from ludus.core.vector_env import AnyVectorEnv
@@ -46,6 +47,17 @@ __all__ = ["KernelLanes"]
 OF_THIS_MEMORY = {"_loop", "_call", "_run", "_begins", "_columns", "_ended"}
 LAID_OUT = ("C_CONTIGUOUS", "ALIGNED")
 """How an array lies that a loop reads by its address."""
+
+BatchState = tuple[
+    Array,
+    list[int | None],
+    npt.NDArray[np.int64],
+    bool,
+    ParameterTable,
+    dict[str, list[np.random.Generator]],
+    tuple[Space[object], Space[object]],
+]
+"""The block, the seeds and numbers of episodes, whether all were reset, parameters, streams and spaces."""
 
 
 class KernelLanes(AnyVectorEnv):
@@ -89,7 +101,7 @@ class KernelLanes(AnyVectorEnv):
         columns = tuple(leaf.column for leaf, _ in leaves(layout.seen, ""))
         # One observation is an array of its own; several are parts of one, which is handed over as one.
         self._out_columns = columns
-        self._out_dtype: np.dtype[Any] = np.dtype(columns[0].dtype if self._plain else np.uint8)
+        self._out_dtype: np.dtype[np.generic] = np.dtype(columns[0].dtype if self._plain else np.uint8)
         self._out_shape = (n, *columns[0].shape) if self._plain else new_block(columns, n).shape
         self._choice_shape = (n,) if self._kind == "choice" else None
         self._no_actions = self._as_read(self.action_space.default())
@@ -353,7 +365,7 @@ class KernelLanes(AnyVectorEnv):
 
     # --- snapshots: copies of the block ---
 
-    def _capture(self, memo: dict[int, object]) -> object:
+    def _capture(self, memo: dict[int, object]) -> BatchState:
         del memo
         spaces = (self.observation_space, self.action_space)
         for space in spaces:
@@ -368,7 +380,7 @@ class KernelLanes(AnyVectorEnv):
             deepcopy(spaces),
         )
 
-    def _reinstate(self, state: Any, memo: dict[int, object]) -> None:
+    def _reinstate(self, state: BatchState, memo: dict[int, object]) -> None:
         del memo
         block, seeds, numbers, self._ready, self._parameters, streams, spaces = state
         self._seeds, self._numbers, self._lane_streams = list(seeds), numbers.copy(), deepcopy(streams)

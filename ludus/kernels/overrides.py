@@ -7,7 +7,7 @@ interpreted, since compiled rules call no method. What a class sets for a parame
 import inspect
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from ludus.errors import InvalidArgument, InvalidType, KernelError, listing, sho
 from ludus.kernels.kinds import is_array, is_dict
 
 __all__ = ["Fixed", "RuleParameter", "hook", "overridden", "read_only", "refuse_overrides", "take_class"]
+
+
+class OwnRules(Protocol):
+    """An environment that knows what it does otherwise than its rules."""
+
+    def own_rules(self) -> list[str]:
+        """What that is, by name."""
+        ...
+
 
 Method = TypeVar("Method", bound=Callable[..., object])
 FUNCTIONS = ("observe", "inform", "renew", "legal", "turn", "opponent")
@@ -209,7 +218,7 @@ def overridden(env: Any) -> list[str]:
     return [name for name in hooks if not _follows(getattr(env, name))]
 
 
-def read_only(value: Any) -> Any:
+def read_only(value: object) -> object:
     """A table or an array of which compiled lanes have taken what they need: writing into it is an error.
 
     >>> read_only({0: {1: 2}})[0][1] = 3
@@ -224,7 +233,7 @@ def read_only(value: Any) -> Any:
     return value
 
 
-def refuse_overrides(env: Any) -> None:
+def refuse_overrides(env: OwnRules) -> None:
     """Raise KernelError for an environment whose rules are not the ones that would be compiled."""
     changed = env.own_rules()
     if changed:

@@ -299,7 +299,7 @@ class RuleEnv(AnyEnv):
         self._needs, self.last_action = "", None
         self.np_random  # noqa: B018  (rules read the generator directly: there has to be one)
 
-    def state_data(self, *, private: bool = False) -> dict[str, Any]:
+    def state_data(self, *, private: bool = False) -> Info:
         """The rules' state, which holds what an agent must not know (a dealer's cards): private as a whole."""
         return super().state_data(private=True) if private else {}
 

@@ -23,7 +23,7 @@ class ViewedRuleEnv(RuleEnv):
     True
     """
 
-    _view: tuple[Any, Any] | None = None
+    _view: tuple[object, object] | None = None
     """The state that was read, and what was given for it."""
 
     def _view_of(self, state: Any) -> Any:

@@ -112,7 +112,7 @@ class Dict(Composite[DictT_co], Mapping[str, Space[Any]]):
         """The zero of each space."""
         return cast(DictT_co, {key: space.default() for key, space in self.spaces.items()})
 
-    def contains(self, x: Any) -> bool:
+    def contains(self, x: object) -> bool:
         """Whether `x` is a dictionary with exactly these keys, each value in its space."""
         if not isinstance(x, dict) or x.keys() != self.spaces.keys():
             return False

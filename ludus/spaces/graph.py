@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,7 +117,7 @@ class Graph(Space[GraphInstance]):
 
     # --- membership ---
 
-    def contains(self, x: Any) -> bool:
+    def contains(self, x: object) -> bool:
         """Whether every node, edge and link of `x` fits."""
         return not self.validate(x)
 

@@ -240,7 +240,7 @@ class Record(Composite[ModelT_co]):
             raise ValueError(f"{shorten(made)} is what the model's own code makes of them")
         return made
 
-    def contains(self, x: Any) -> bool:
+    def contains(self, x: object) -> bool:
         """Whether `x` is an instance of the model with every field valid."""
         return isinstance(x, self.model) and ((self._compiled or self._compile()).fits(x) or not self.validate(x))
 

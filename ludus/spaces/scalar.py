@@ -99,7 +99,7 @@ class Scalar(Space[ScalarT_co]):
         """No bytes more than needed, the first of January 1970, midnight, no time, or zero."""
         return cast(ScalarT_co, b"\0" * self.min_length if self.kind == "bytes" else _ZEROES[self.kind])
 
-    def contains(self, x: Any) -> bool:
+    def contains(self, x: object) -> bool:
         """Whether `x` is of the type; a datetime is no date here, and no number stands for a decimal."""
         if not isinstance(x, self.type) or (type(x) is not self.type and self.kind in ("date", "decimal")):
             return False

@@ -133,7 +133,7 @@ class Sequence(Space[SequenceT_co]):
         """The empty sequence, or one zero when stacked."""
         return cast(SequenceT_co, self._joined((self.feature_space.default(),)) if self.stack else ())
 
-    def contains(self, x: Any) -> bool:
+    def contains(self, x: object) -> bool:
         """Whether `x` is a tuple (or a stacked value) whose every element is in the space."""
         elements = self._elements(x)
         return elements is not None and all(self.feature_space.contains(element) for element in elements)

@@ -140,7 +140,7 @@ class Text(Space[str]):
         """The shortest string of the first character."""
         return self._char_str[:1] * self.min_length
 
-    def contains(self, x: Any) -> bool:
+    def contains(self, x: object) -> bool:
         """Whether `x` is a string of allowed length and characters."""
         return (
             isinstance(x, str)

@@ -16,10 +16,12 @@ from ludus.spaces import ArraySpace, Dict, Graph, OneOf, Sequence, Space, Text, 
 from ludus.spaces.kinds import is_dict, is_tuple
 from ludus.spaces.slot import Allocate
 
-__all__ = ["Column", "ValueColumn", "column_of", "measure"]
+__all__ = ["Column", "Rest", "ValueColumn", "column_of", "measure"]
 
 View = Allocate
 """Gives the next so many bytes of the shared memory."""
+Rest = list[object]
+"""What shared memory does not hold of a value, as a message carries it: whether its space wrote it, and the data."""
 
 
 class Column:
@@ -28,11 +30,11 @@ class Column:
     whole: bool
     """Whether all of every value is in shared memory."""
 
-    def write(self, lane: int, x: Any, rest: list[object]) -> None:
+    def write(self, lane: int, x: Any, rest: list[Rest]) -> None:
         """Take a value; what shared memory does not hold is appended to `rest`."""
         raise NotImplementedError
 
-    def accept(self, lane: int, rest: Iterator[object]) -> None:
+    def accept(self, lane: int, rest: Iterator[Rest]) -> None:
         """Take the rest of what the other side has written."""
         raise NotImplementedError
 
@@ -58,13 +60,13 @@ class ArrayColumn(Column):
         self._space, self._shape, self._dtype = space, space.shape, np.dtype(space.dtype.str)  # that one object
         self._all = space.read_shared(space.create_shared(n, view), n)
 
-    def write(self, lane: int, x: object, rest: list[object]) -> None:
+    def write(self, lane: int, x: object, rest: list[Rest]) -> None:
         if type(x) is np.ndarray and x.dtype is self._dtype and x.shape == self._shape:
             self._all[lane] = x
         else:  # what fits and what is refused is the space's to say
             self._space.concatenate([x], self._all[lane : lane + 1])
 
-    def accept(self, lane: int, rest: Iterator[object]) -> None:
+    def accept(self, lane: int, rest: Iterator[Rest]) -> None:
         pass
 
     def read(self, lane: int) -> object:
@@ -90,11 +92,11 @@ class DictColumn(Column):
         self._parts = {key: column_of(part, n, view) for key, part in space.spaces.items()}
         self.whole = all(part.whole for part in self._parts.values())
 
-    def write(self, lane: int, x: Mapping[str, object], rest: list[object]) -> None:
+    def write(self, lane: int, x: Mapping[str, object], rest: list[Rest]) -> None:
         for key, part in self._parts.items():
             part.write(lane, x[key], rest)
 
-    def accept(self, lane: int, rest: Iterator[object]) -> None:
+    def accept(self, lane: int, rest: Iterator[Rest]) -> None:
         for part in self._parts.values():
             part.accept(lane, rest)
 
@@ -119,11 +121,11 @@ class TupleColumn(Column):
         self._parts = [column_of(part, n, view) for part in space.spaces]
         self.whole = all(part.whole for part in self._parts)
 
-    def write(self, lane: int, x: Sequential[object], rest: list[object]) -> None:
+    def write(self, lane: int, x: Sequential[object], rest: list[Rest]) -> None:
         for place, part in enumerate(self._parts):
             part.write(lane, x[place], rest)
 
-    def accept(self, lane: int, rest: Iterator[object]) -> None:
+    def accept(self, lane: int, rest: Iterator[Rest]) -> None:
         for part in self._parts:
             part.accept(lane, rest)
 
@@ -151,11 +153,11 @@ class ValueColumn(Column):
         self._space, self._coded = space, not _plain(space)
         self._values: list[object] = [None] * n
 
-    def write(self, lane: int, x: object, rest: list[object]) -> None:
+    def write(self, lane: int, x: object, rest: list[Rest]) -> None:
         self._values[lane] = x
         rest.append(self.encode(x))
 
-    def encode(self, x: object) -> list[object]:
+    def encode(self, x: object) -> Rest:
         """A value as a message carries it: whether it is as its space writes it, and the data."""
         if self._coded:
             try:
@@ -164,12 +166,12 @@ class ValueColumn(Column):
                 pass
         return [False, x]
 
-    def decode(self, data: Any) -> object:
+    def decode(self, data: Rest) -> object:
         """The value that `encode` was given."""
         coded, x = data
         return self._space.decode(x) if coded else x
 
-    def accept(self, lane: int, rest: Iterator[object]) -> None:
+    def accept(self, lane: int, rest: Iterator[Rest]) -> None:
         self._values[lane] = self.decode(next(rest))
 
     def read(self, lane: int) -> object:

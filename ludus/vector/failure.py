@@ -1,7 +1,6 @@
 """Failures: what went wrong in a worker, as data on its way to the batch, and as the error that is raised there."""
 
 import signal
-from typing import Any
 
 from ludus.core import Outcome
 from ludus.errors import InvalidAction, LudusError, WorkerFailure, shorten
@@ -10,7 +9,7 @@ from ludus.wire.failures import write_failure
 
 __all__ = ["Failure", "error_of", "failure_of", "how_it_ended", "line_of", "outcome_of"]
 
-Failure = list[Any]
+Failure = tuple[int, str, str, str, bytes | None]
 """The lane; the error's class, its text and its traceback, as every boundary tells them; and the error itself, pickled
 if it can be."""
 
@@ -22,7 +21,7 @@ def failure_of(error: BaseException, lane: int) -> Failure:
         original = dumps(error, "error")
     except LudusError:
         original = None
-    return [lane, failure.kind, failure.message, failure.trace, original]
+    return lane, failure.kind, failure.message, failure.trace, original
 
 
 def error_of(failure: Failure, expected: str, action: object = None, *, as_it_was: bool = False) -> BaseException:

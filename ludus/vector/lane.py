@@ -1,6 +1,6 @@
 """`Lane`: one environment of a batch, and what it does at reset, step and autoreset, wherever it runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ludus.core import AutoresetMode, EpisodePlan, Info, Outcome
 from ludus.core.env import AnyEnv
@@ -8,8 +8,9 @@ from ludus.core.episode import planned
 from ludus.core.lane_options import lane_options
 from ludus.core.options import Options
 from ludus.core.outcome import OUTCOME
+from ludus.spaces import Space
 
-__all__ = ["Broken", "Lane", "LaneState", "LaneStep", "Maker", "make_envs"]
+__all__ = ["Broken", "Description", "Lane", "LaneState", "LaneStep", "Maker", "make_envs"]
 
 Maker = Callable[[], AnyEnv]
 LaneStep = tuple[object, float, bool, bool, Info]
@@ -18,6 +19,8 @@ Broken = tuple[object, str, str]
 """The last observation of an episode that cannot go on, why that is, and the outcome that says so."""
 LaneState = tuple[bool, int, int | None, Broken | None]
 """Whether the episode has ended, its number, its seed, and why it cannot go on, if it cannot."""
+Description = tuple[Mapping[str, object], str | None, list[tuple[int, Space[object], Space[object]]]]
+"""What a worker says of its lanes: metadata, render mode, and the spaces of the first and of every one unlike it."""
 
 
 class Lane:

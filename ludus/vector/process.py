@@ -28,6 +28,12 @@ from ludus.vector.worker_pool import CLOSE_DEADLINE_S, WorkerPool
 
 __all__ = ["ProcessVectorEnv"]
 
+Flags = npt.NDArray[np.bool_]
+Columns = tuple[list[object], list[int | None], npt.NDArray[np.float64], Flags, Flags, Flags, Flags]
+"""The last observations and seeds of lanes, rewards, terminated, truncated, and which have begun and ended."""
+ProcessState = tuple[list[object], Columns, tuple[Space[object], Space[object]]]
+"""A snapshot of each lane, as its worker made it, the batch's own part, and the spaces."""
+
 
 class ProcessVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
     """A batch whose lanes run in worker processes, several in each; histories are those of the serial executor.
@@ -277,7 +283,9 @@ class ProcessVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
 
     # --- lanes from outside ---
 
-    def _query(self, verb: str, *arguments: object, each: Mapping[int, tuple[object, ...]] | None = None) -> list[Any]:
+    def _query(
+        self, verb: str, *arguments: object, each: Mapping[int, tuple[object, ...]] | None = None
+    ) -> list[list[object]]:
         """What each worker answers; values are copies of what is in the worker."""
         self._check_idle(verb)
         self._steady = False  # a worker may be lost on the way
@@ -300,25 +308,25 @@ class ProcessVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
 
     # --- snapshots: made in the workers, and kept here as they are ---
 
-    def _capture(self, memo: dict[int, object]) -> object:
+    def _capture(self, memo: dict[int, object]) -> ProcessState:
         del memo
         snapshots = [one for share in self._query("snapshot") for one in share]
         return snapshots, self._columns(range(self.num_envs)), self._space_state()
 
-    def _reinstate(self, state: Any, memo: dict[int, object]) -> None:
+    def _reinstate(self, state: ProcessState, memo: dict[int, object]) -> None:
         del memo
         snapshots, columns, spaces = state
         self._take(snapshots, columns)
         self._take_spaces(spaces)
 
-    def _columns(self, lanes: Sequence[int] | range) -> tuple[object, ...]:
+    def _columns(self, lanes: Sequence[int] | range) -> Columns:
         """The parent's part of the state of these lanes."""
         chosen, block = list(lanes), self._block
-        arrays = (block.rewards, block.terminated, block.truncated, self._begun, self._ended)
-        seeds = [self._work.seeds[lane] for lane in chosen]
-        return [block.observations.read(lane) for lane in chosen], seeds, *(array[chosen] for array in arrays)
+        last, seeds = [block.observations.read(lane) for lane in chosen], [self._work.seeds[lane] for lane in chosen]
+        flags = block.terminated[chosen], block.truncated[chosen], self._begun[chosen], self._ended[chosen]
+        return last, seeds, block.rewards[chosen], *flags
 
-    def _take(self, snapshots: list[bytes], columns: tuple[Any, ...]) -> None:
+    def _take(self, snapshots: list[object], columns: Columns) -> None:
         shares = {
             number: ({lane: snapshots[lane] for lane in range(*span)},) for number, span in enumerate(self._pool.spans)
         }

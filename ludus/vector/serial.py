@@ -10,13 +10,23 @@ import numpy.typing as npt
 from ludus.core import AutoresetMode, EpisodePlan, Info, Step
 from ludus.core.env import ActT, AnyEnv, ObsT_co
 from ludus.core.options import Options
+from ludus.core.snapshot import Snapshot
 from ludus.errors import InvalidSpace
 from ludus.seeding import Seed, lane_seeds
+from ludus.spaces import Space
 from ludus.spaces.array_space import Array
-from ludus.vector.lane import Lane, LaneStep, Maker, make_envs
+from ludus.vector.lane import Lane, LaneState, LaneStep, Maker, make_envs
 from ludus.vector.lanes import LaneVectorEnv
 
 __all__ = ["SerialVectorEnv"]
+
+Flags = npt.NDArray[np.bool_]
+Buffers = tuple[list[object], list[LaneState], npt.NDArray[np.float64], Flags, Flags, Flags]
+"""The last observations, where lanes are in their episodes, rewards, terminated, truncated and begun."""
+SerialState = tuple[list[Snapshot], Buffers, tuple[Space[object], Space[object]]]
+"""A snapshot of each lane, the batch's own part, and the spaces."""
+ExportedLane = tuple[Snapshot, object, LaneState, list[np.generic]]
+"""A lane's snapshot, its last observation, where it is in its episodes, and its part of the arrays."""
 
 
 class SerialVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
@@ -186,11 +196,11 @@ class SerialVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
 
     # --- snapshots: lane by lane, so that each lane's own rules hold ---
 
-    def _capture(self, memo: dict[int, object]) -> object:
+    def _capture(self, memo: dict[int, object]) -> SerialState:
         del memo
         return [env.snapshot() for env in self.envs], deepcopy(self._buffers()), self._space_state()
 
-    def _reinstate(self, state: Any, memo: dict[int, object]) -> None:
+    def _reinstate(self, state: SerialState, memo: dict[int, object]) -> None:
         del memo
         snapshots, buffers, spaces = state
         for env, snapshot in zip(self.envs, snapshots, strict=True):
@@ -198,11 +208,11 @@ class SerialVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
         self._take(deepcopy(buffers))
         self._take_spaces(spaces)
 
-    def _buffers(self) -> tuple[Any, ...]:
+    def _buffers(self) -> Buffers:
         columns = (self._rewards, self._terminated, self._truncated, self._begun)
         return self._last, [lane.state() for lane in self._lanes], *columns
 
-    def _take(self, buffers: Any) -> None:
+    def _take(self, buffers: Buffers) -> None:
         self._last, states, self._rewards, self._terminated, self._truncated, self._begun = buffers
         for lane, state in zip(self._lanes, states, strict=True):
             lane.take(state)
@@ -214,18 +224,22 @@ class SerialVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
         twin = self._alike([self._makers[lane] for lane in chosen])
         for lane, env in zip(chosen, twin.envs, strict=True):
             env.restore(self.envs[lane].snapshot())
-        last, states, *columns = self._buffers()
+        last, states, rewards, *flags = self._buffers()
+        terminated, truncated, begun = (column[chosen] for column in flags)
         twin._take(
             (
                 [deepcopy(last[lane]) for lane in chosen],
                 [deepcopy(states[lane]) for lane in chosen],
-                *(column[chosen] for column in columns),
+                rewards[chosen],
+                terminated,
+                truncated,
+                begun,
             )
         )
         twin.spec = self.spec
         return twin
 
-    def export_lanes(self, lanes: Sequence[int]) -> list[object]:
+    def export_lanes(self, lanes: Sequence[int]) -> list[ExportedLane]:
         """Where some lanes are, each by itself, for `import_lanes` of a batch made alike."""
         last, states, *columns = self._buffers()
         return [
@@ -233,12 +247,13 @@ class SerialVectorEnv(LaneVectorEnv[ObsT_co, ActT]):
             for lane in lanes
         ]
 
-    def import_lanes(self, states: Sequence[Any]) -> None:
+    def import_lanes(self, states: Sequence[ExportedLane]) -> None:
         """Go on from where lanes of others were: lane `j` from `states[j]`."""
         for env, (snapshot, *_) in zip(self.envs, states, strict=True):
             env.restore(snapshot)
-        columns = [np.array(column) for column in zip(*(one[3] for one in states), strict=True)]
-        self._take(([one[1] for one in states], [one[2] for one in states], *columns))
+        columns = (np.array(column) for column in zip(*(one[3] for one in states), strict=True))
+        rewards, terminated, truncated, begun = columns
+        self._take(([one[1] for one in states], [one[2] for one in states], rewards, terminated, truncated, begun))
 
     def _alike(self, makers: list[Maker]) -> "SerialVectorEnv[ObsT_co, ActT]":
         """A batch of other lanes that is run as this one is."""

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ludus.core import Info, Outcome
 from ludus.core.options import Options
 from ludus.vector.block import ALL, DONE, MASKED, REQUEST, SharedBlock
+from ludus.vector.columns import Rest
 from ludus.vector.failure import Failure, error_of, line_of, outcome_of
 from ludus.vector.lane import Broken
 from ludus.vector.link import WorkerLink
@@ -17,7 +18,7 @@ from ludus.vector.worker_pool import WorkerPool
 
 __all__ = ["LaneRequests", "PoolWork"]
 
-Found = tuple[list[tuple[int, list[object]]], list[tuple[int, Info]], list[Failure]]
+Found = tuple[list[tuple[int, list[Rest]]], list[tuple[int, Info]], list[Failure]]
 """What lanes that made a step left for the batch: what shared memory does not hold, their infos, and failures."""
 LaneRequests = dict[int, list[int]]
 """For each worker, by its number, what it is to do: lanes, `ALL` of them, or those of the block's mask (`MASKED`)."""

@@ -12,8 +12,9 @@ from ludus.core.options import Options
 from ludus.errors import CodecError, InvalidAction, SnapshotError
 from ludus.vector.block import ALL, ASKED, DONE, ISSUED, MASKED, PLACE, PROGRESS, QUIT, REQUEST, SharedBlock, WorkQueue
 from ludus.vector.channel import WorkerChannel
+from ludus.vector.columns import Rest
 from ludus.vector.failure import Failure, failure_of
-from ludus.vector.lane import Lane, LaneState, Maker
+from ludus.vector.lane import Description, Lane, LaneState, Maker
 from ludus.vector.parent_watch import ProgramGone, check_parent, watch_parent
 from ludus.vector.payload import dumps, loads, pack, unpack
 from ludus.vector.spin_policy import SpinPolicy
@@ -77,12 +78,12 @@ class Worker:
     def _lane(self, make: Maker, place: int) -> Lane:
         return Lane(make(), place, self._mode, self._plan)
 
-    def _description(self) -> list[object]:
+    def _description(self) -> Description:
         """Metadata, render mode, and the spaces of the first lane and of every lane unlike it."""
         first = self._lanes[0].env
         spaces = [(lane.place, lane.env.observation_space, lane.env.action_space) for lane in self._lanes]
         unlike = [one for one in spaces if one[1:] != spaces[0][1:]]
-        return [first.metadata, first.render_mode, [spaces[0], *unlike]]
+        return first.metadata, first.render_mode, [spaces[0], *unlike]
 
     def _attach(self) -> None:
         """Share the memory whose layout and file the batch sends."""
@@ -153,14 +154,14 @@ class Worker:
         block, counters = self._block, self._desk.counters
         read, write, whole = block.actions.read, block.observations.write, block.observations.whole
         rewards, terminated, truncated, numbers = block.rewards, block.terminated, block.truncated, block.numbers
-        sent: list[object] | None = block.mailboxes.take(box, self._channel) if block.mailboxes.lengths[box] else None
-        rests: list[tuple[int, list[object]]] = []
+        sent: list[Rest] | None = block.mailboxes.take(box, self._channel) if block.mailboxes.lengths[box] else None
+        rests: list[tuple[int, list[Rest]]] = []
         infos: list[tuple[int, Info]] = []
         failures: list[Failure] = []
         for index, lane in enumerate(lanes):
             place = counters[PLACE] = lane.place
             counters[PROGRESS] += 1
-            rest: list[object] = []
+            rest: list[Rest] = []
             try:
                 action = read(place) if sent is None else self._action(sent[index])
                 observation, rewards[place], terminated[place], truncated[place], info = lane.step(action)
@@ -178,7 +179,7 @@ class Worker:
         if rests or infos or failures:
             self._tell(box, rests, infos, failures)
 
-    def _action(self, data: object) -> object:
+    def _action(self, data: Rest) -> object:
         """The action that a box held; one that is not of its space comes to light here."""
         try:
             return self._block.action_codec.decode(data)
@@ -186,7 +187,7 @@ class Worker:
             raise InvalidAction(f"action: {error}") from error
 
     def _tell(
-        self, box: int, rests: list[tuple[int, list[object]]], infos: list[tuple[int, Info]], failures: list[Failure]
+        self, box: int, rests: list[tuple[int, list[Rest]]], infos: list[tuple[int, Info]], failures: list[Failure]
     ) -> None:
         """Put results into a box; what cannot be sent is a failure of its lane."""
         try:
@@ -222,11 +223,11 @@ class Worker:
 
     def _first(self, places: list[int], begin: Callable[[Lane], tuple[object, Info]]) -> list[object]:
         """What the first observations of these lanes do not leave in shared memory, infos and failures."""
-        rests: list[tuple[int, list[object]]] = []
+        rests: list[tuple[int, list[Rest]]] = []
         infos: list[tuple[int, Info]] = []
         failures: list[Failure] = []
         for lane in self._each(places):
-            rest: list[object] = []
+            rest: list[Rest] = []
             try:
                 observation, info = begin(lane)
                 self._block.observations.write(lane.place, observation, rest)

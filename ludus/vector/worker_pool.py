@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Sequence
 from os import sched_yield
-from typing import Any, cast
+from typing import cast
 
 from ludus.core import EpisodePlan
 from ludus.errors import InvalidSpace, InvalidType
@@ -11,7 +11,7 @@ from ludus.spaces import Space
 from ludus.spaces.kinds import is_list
 from ludus.vector.block import DONE, ISSUED, QUIT, SharedBlock
 from ludus.vector.failure import Failure, error_of, how_it_ended
-from ludus.vector.lane import Maker
+from ludus.vector.lane import Description, Maker
 from ludus.vector.link import WorkerLink
 from ludus.vector.payload import dumps, pack, unpack
 from ludus.vector.semaphore import fence
@@ -63,7 +63,7 @@ class WorkerPool:
                 raise InvalidType(f"{error}; or use context='fork', which sends nothing") from error
         return WorkerLink(self._worker_options, span, lanes)
 
-    def _first_message(self, link: WorkerLink) -> Any:
+    def _first_message(self, link: WorkerLink) -> Description:
         """What the worker says of its lanes when it has made them; raises what kept it from that."""
         timeout = None if self._worker_options.timeout is None else max(START_DEADLINE_S, self._worker_options.timeout)
         end = None if timeout is None else time.monotonic() + timeout

@@ -1,6 +1,6 @@
 """Atari preprocessing of a batch: what one emulator is asked step by step, asked of the lanes that it concerns."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -127,7 +127,7 @@ class AtariLanes:
         return observation, joined(info_of(more, ~over), fresh), info
 
     @property
-    def _below(self) -> VectorEnv[Array, Any]:
+    def _below(self) -> VectorEnv[Array, object]:
         return self.owner._batch_below  # pyright: ignore[reportPrivateUsage]
 
     # --- steps ---

@@ -6,7 +6,7 @@ be written, another device) is copied. torch and JAX are imported here alone, an
 
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -38,13 +38,17 @@ class ArrayLibrary(Protocol):
 
 def module_namespace(xp: ModuleType | str) -> ArrayLibrary:
     """The module of an array library, from itself or its name; raises MissingExtra, and InvalidArgument for others."""
-    library: Any = _imported(xp) if isinstance(xp, str) else xp
-    if not callable(getattr(library, "asarray", None)) or not callable(getattr(library, "from_dlpack", None)):
+    library: object = _imported(xp) if isinstance(xp, str) else xp
+    if not _is_library(library):
         raise InvalidArgument(
             f"array library: expected a module with asarray and from_dlpack, as numpy, torch and jax.numpy have, "
             f"got {shorten(library)}"
         )
     return library
+
+
+def _is_library(module: object) -> TypeGuard[ArrayLibrary]:
+    return all(callable(getattr(module, name, None)) for name in ("asarray", "from_dlpack"))
 
 
 def _imported(name: str) -> ModuleType:

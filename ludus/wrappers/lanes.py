@@ -42,7 +42,7 @@ def blend(space: Space[object], mask: Mask, a: Any, b: Any) -> Any:
     return tuple(one if chosen else two for chosen, one, two in zip(mask.tolist(), a, b, strict=True))
 
 
-def lane_of(space: Space[object], batch: Any, lane: int) -> Any:
+def lane_of(space: Space[object], batch: Any, lane: int) -> object:
     """One lane of a batch, copied."""
     if isinstance(space, Dict):
         return {key: lane_of(part, batch[key], lane) for key, part in space.spaces.items()}

@@ -125,7 +125,7 @@ class FilterObservation(ObservationTransform[Any, ActT, object]):
         return tuple(observation[key] for key in self.filter_keys)
 
 
-def _part(space: Dict | Tuple, key: str | int) -> Space[object]:
+def _part(space: Dict[object] | Tuple[object], key: str | int) -> Space[object]:
     return space.spaces[key] if isinstance(space, Dict) else space.spaces[int(key)]
 
 

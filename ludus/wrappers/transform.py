@@ -131,12 +131,12 @@ class Transform(Hooked[WrapObsT, WrapActT, ObsT, ActT]):
     # --- spaces: authors speak of one lane, the batch follows ---
 
     @property
-    def lane_observation_space(self) -> Space[Any]:
+    def lane_observation_space(self) -> Space[object]:
         """The observation space of one lane of the environment below."""
         return self.env.single_observation_space if self._lead else self.env.observation_space  # type: ignore[attr-defined]
 
     @property
-    def lane_action_space(self) -> Space[Any]:
+    def lane_action_space(self) -> Space[object]:
         """The action space of one lane of the environment below."""
         return self.env.single_action_space if self._lead else self.env.action_space  # type: ignore[attr-defined]
 
