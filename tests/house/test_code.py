@@ -3,6 +3,7 @@
 import ast
 import gc
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,15 @@ FILES = sorted(ROOT.joinpath("ludus").rglob("*.py"))
 MAX_LINES_OF_A_FILE = 500
 pytestmark = pytest.mark.xdist_group("files of the package")  # one worker reads and parses them, once
 MAX_LINES_OF_A_FUNCTION = 50
+UNTYPED_ROOMS = ("wire", "interop")
+"""Rooms between us and others, whose values have no types of ours."""
+MAX_UNTYPED = {
+    "spaces": 150, "kernels": 78, "wrappers": 74, "core": 62, "envs": 47, "client": 27, "vector": 21, "trajectory": 16,
+    "evaluate": 8, "tasks": 8, "testing": 8, "remote": 7, "registry": 6, "cli": 5, "sandbox": 5, "rubrics": 3,
+    "tools": 3, "benchmarks": 2, "server": 2, "rendering": 1,
+}  # fmt: skip
+"""How often another room says `Any`: of values whose types only a user's code knows, of annotations that are read at
+run time, of libraries without types. These numbers only fall."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -145,6 +155,34 @@ def test_an_offender_is_found_and_others_are_not(check, name, text, tmp_path):
 def test_offenders_are_listed_to_the_last():
     with pytest.raises(pytest.fail.Exception, match=r"none is odd; 40 of them do not:\n  odd0\n(.*\n)*  odd39$"):
         none_of((f"odd{number}" for number in range(40)), "none is odd")
+
+
+def untyped(path: Path) -> int:
+    """How often a file says `Any`, which no type checker looks behind."""
+    return sum(
+        (isinstance(node, ast.Name) and node.id == "Any") or (isinstance(node, ast.Attribute) and node.attr == "Any")
+        for node in nodes(path)
+    )
+
+
+def test_any_is_at_the_wire_and_in_interop_and_nowhere_more_often_than_it_was() -> None:
+    found = Counter[str]()
+    for path in FILES:
+        found[path.relative_to(ROOT / "ludus").parts[0]] += untyped(path)
+    none_of(
+        [
+            f"{room} says it {count} times, {MAX_UNTYPED.get(room, 0)} at most"
+            for room, count in found.items()
+            if room not in UNTYPED_ROOMS and count > MAX_UNTYPED.get(room, 0)
+        ],
+        "a room says `Any` no more often than it did",
+    )
+
+
+def test_any_is_counted_however_it_is_spelt(tmp_path) -> None:
+    odd = tmp_path / "odd.py"
+    odd.write_text("import typing\nfrom typing import Any\nx: Any\ndef f(y: list[typing.Any]) -> dict[str, Any]: ...\n")
+    assert untyped(odd) == 3
 
 
 def test_no_rule_of_the_type_checker_is_off() -> None:
