@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from ludus.core import Env, Info, Outcome, Step
 from ludus.core.options import Options
 from ludus.errors import InvalidAction, InvalidArgument, ResetNeeded
-from ludus.seeding import Seed
 from ludus.spaces import Record
 from ludus.tools.calls import Call, Calls
 from ludus.tools.loop import Loop
@@ -59,7 +58,7 @@ class ToolEnv(Env[ToolOutcome, Call]):
         self._under_way = False
         self._loop: Loop | None = None
 
-    def reset(self, *, seed: Seed | None = None, options: Options | None = None) -> tuple[ToolOutcome, Info]:
+    def reset(self, *, seed: Any = None, options: Options | None = None) -> tuple[ToolOutcome, Info]:
         """Begin; subclasses start with `super().reset(seed=seed)`."""
         super().reset(seed=seed, options=options)
         self._under_way = True
