@@ -52,7 +52,7 @@ def test_many_runs_are_made_compared_and_not_made_twice(tmp_path):
     run("task", "new", folder)
     words = ["task", "run", folder, "--agent", "nop", "--agent", "baseline", "--seeds", 2, "--out", place]
     code, text = run(*words)
-    assert code == 0
+    assert code == 0, text
     assert "[4/4]" in text
     assert max(map(len, text.splitlines())) <= 80
     code, text = run(*words, "--json")
