@@ -462,6 +462,12 @@ def test_every_task_begins_and_takes_a_step_alike_twice(env, task):
 EACH_TIME = ("click-dialog-2", "click-checkboxes", "choose-list", "enter-date", "copy-paste", "button-delay")
 
 
+def test_pages_of_some_tasks_are_remembered_and_not_of_all():
+    for task in miniwob_tasks()[: 2 * miniwob.MAX_PAGES]:
+        miniwob.miniwob_page(miniwob.task_url(task), False)
+    assert miniwob.miniwob_page.cache_info().currsize == miniwob.MAX_PAGES
+
+
 def test_pages_are_found_where_the_package_is_reached_by_a_link(tmp_path, monkeypatch):
     """As in a virtual environment behind one: a page without its libraries has nothing that begins its task."""
     spec = find_spec("miniwob")

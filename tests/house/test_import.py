@@ -26,3 +26,11 @@ def test_importing_ludus_opens_less_than_a_hundred_modules_over_numpy(run_alone)
     loaded = run_alone("-c", program).stdout.split()
     assert len(loaded) < MAX_MODULES
     assert len([name for name in loaded if not name.startswith("ludus")]) < 15
+
+
+def test_making_an_open_environment_loads_none_of_the_others(run_alone):
+    loaded = run_alone(
+        "-c", "import sys, ludus; ludus.make('open/Echo-v0').close(); print(*sys.modules)"
+    ).stdout.split()
+    families = {name.split(".")[3] for name in loaded if name.startswith("ludus.envs.open.")}
+    assert families == {"echo"}
